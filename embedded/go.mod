@@ -216,5 +216,7 @@ replace (
 	k8s.io/sample-cli-plugin => k8s.io/sample-cli-plugin v0.37.2
 	k8s.io/sample-controller => k8s.io/sample-controller v0.37.2
 	k8s.io/streaming => k8s.io/streaming v0.37.2
+	// The old monolithic genproto holds packages that newer modules hold too; some graphs would choose it.
+	google.golang.org/genproto => google.golang.org/genproto v0.0.0-20260128011058-8636f8732409
 	weir.dev => ../
 )
