@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// NewPermanentError marks err as one that trying again cannot cure: the key is
+// not tried again until something changes.
+func NewPermanentError(err error) error { return permanentError{err} }
+
+// IsPermanentError tells whether err, or what it wraps, is a permanent error.
+func IsPermanentError(err error) bool {
+	var p permanentError
+	return errors.As(err, &p)
+}
+
+type permanentError struct{ error }
+
+func (e permanentError) Unwrap() error { return e.error }
+
+// NewSkipKey says that the key is not this replica's to reconcile: the run
+// counts as done and nothing is recorded.
+func NewSkipKey(key string) error { return skipKeyError(key) }
+
+// IsSkipKey tells whether err, or what it wraps, is a NewSkipKey.
+func IsSkipKey(err error) bool {
+	var s skipKeyError
+	return errors.As(err, &s)
+}
+
+type skipKeyError string
+
+func (e skipKeyError) Error() string { return fmt.Sprintf("skipped key: %q", string(e)) }
+
+// NewRequeueImmediately asks for another run at once; it is no failure.
+func NewRequeueImmediately() error { return requeueKeyError{} }
+
+// NewRequeueAfter asks for another run in d; it is no failure.
+func NewRequeueAfter(d time.Duration) error { return requeueKeyError{after: d} }
+
+// IsRequeueKey tells whether err, or what it wraps, asks for another run, and
+// in what time.
+func IsRequeueKey(err error) (bool, time.Duration) {
+	var r requeueKeyError
+	if errors.As(err, &r) {
+		return true, r.after
+	}
+	return false, 0
+}
+
+type requeueKeyError struct{ after time.Duration }
+
+func (e requeueKeyError) Error() string { return fmt.Sprintf("requeue after: %s", e.after) }
