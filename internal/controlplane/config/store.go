@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"weir.dev/pkg/configmap"
+)
+
+// Names of the ConfigMaps that a Store can hold.
+const (
+	NetworkName       = "config-network"
+	DomainName        = "config-domain"
+	DeploymentName    = "config-deployment"
+	GCName            = "config-gc"
+	AutoscalerName    = "config-autoscaler"
+	ObservabilityName = "config-observability"
+)
+
+// Config is what one reconcile sees of the operator's settings. A part whose ConfigMap the store does not watch has its
+// defaults.
+type Config struct {
+	Network       *Network
+	Domain        *Domain
+	Deployment    *Deployment
+	GC            *GC
+	Autoscaler    *Autoscaler
+	Observability *Observability
+}
+
+type contextKey struct{}
+
+// FromContext returns the configuration that a Store, or ToContext, put into ctx; the defaults if none did.
+func FromContext(ctx context.Context) *Config {
+	if c, ok := ctx.Value(contextKey{}).(*Config); ok {
+		return c
+	}
+	return Default()
+}
+
+// ToContext attaches c to ctx.
+func ToContext(ctx context.Context, c *Config) context.Context {
+	return context.WithValue(ctx, contextKey{}, c)
+}
+
+// Default is the configuration of empty ConfigMaps.
+func Default() *Config {
+	return &Config{
+		Network:       defaultNetwork(),
+		Domain:        defaultDomain(),
+		Deployment:    defaultDeployment(),
+		GC:            defaultGC(),
+		Autoscaler:    defaultAutoscaler(),
+		Observability: &Observability{},
+	}
+}
+
+// Constructors returns the parser of every ConfigMap of this package by name. The admission of ConfigMaps uses it too.
+func Constructors() configmap.Constructors {
+	return configmap.Constructors{
+		NetworkName:       NewNetwork,
+		DomainName:        NewDomain,
+		DeploymentName:    NewDeployment,
+		GCName:            NewGC,
+		AutoscalerName:    NewAutoscaler,
+		ObservabilityName: NewObservability,
+	}
+}
+
+// Store follows some of the ConfigMaps and attaches their newest good values to the contexts of reconciles.
+type Store struct {
+	*configmap.UntypedStore
+}
+
+// NewStore returns a store of the named ConfigMaps, which must be ones that Constructors knows. Each onAfterStore is called
+// with the name and the value of a ConfigMap after a change of it.
+func NewStore(logger configmap.Logger, names []string, onAfterStore ...func(name string, value any)) *Store {
+	known, wanted := Constructors(), configmap.Constructors{}
+	for _, name := range names {
+		parse, ok := known[name]
+		if !ok {
+			panic(fmt.Sprintf("config: no parser for ConfigMap %q", name))
+		}
+		wanted[name] = parse
+	}
+	return &Store{UntypedStore: configmap.NewUntypedStore("controlplane", logger, wanted, onAfterStore...)}
+}
+
+// ToContext implements reconciler.ConfigStore.
+func (s *Store) ToContext(ctx context.Context) context.Context {
+	return ToContext(ctx, s.Load())
+}
+
+// Load returns the present values.
+func (s *Store) Load() *Config {
+	c := Default()
+	load(s, NetworkName, &c.Network)
+	load(s, DomainName, &c.Domain)
+	load(s, DeploymentName, &c.Deployment)
+	load(s, GCName, &c.GC)
+	load(s, AutoscalerName, &c.Autoscaler)
+	load(s, ObservabilityName, &c.Observability)
+	return c
+}
+
+// load replaces the default at target by what the store holds under name, if anything.
+func load[T any](s *Store, name string, target **T) {
+	if v, ok := s.UntypedLoad(name).(*T); ok && v != nil {
+		*target = v
+	}
+}
+
+// parse reads the keys of cm and names cm in the error.
+func parse(cm *corev1.ConfigMap, parsers ...configmap.ParseFunc) error {
+	if err := configmap.Parse(cm.Data, parsers...); err != nil {
+		return fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
+	}
+	return nil
+}
