@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: The Weir Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# `make` lists the targets. CI runs `make test` and nothing else.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+BIN := .bin
+export GOFLAGS := -buildvcs=false
+
+# What is tested without a cluster: all of both modules but what links Kubernetes itself.
+UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/...
+UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/... ./standalone/...
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## the main job: start Weir, build images, deploy, scale to zero, wake; leaves nothing running
+	go run ./test/demo --weir $(BIN)/weir
+
+.PHONY: up
+up: build ## start Weir and stay in the foreground (as root)
+	$(BIN)/weir up
+
+.PHONY: deps
+deps: ## install what Weir needs from Debian's packages
+	@hack/install-deps.sh
+
+.PHONY: build
+build: deps ## build .bin/weir (the first time takes minutes) and the other commands
+	@hack/build.sh $(BIN)
+
+.PHONY: test
+test: test-unit test-integration test-conformance test-e2e ## everything that proves the project
+
+.PHONY: test-unit
+test-unit: deps ## unit tests, with the race detector
+	go vet $(UNIT_ROOT)
+	GOWORK=off go build ./...
+	go test -race -timeout 15m $(UNIT_ROOT)
+	cd embedded && go test -timeout 15m $(UNIT_EMBEDDED)
+
+.PHONY: test-integration
+test-integration: build ## the API against the embedded API server
+	go test -count=1 -timeout 15m ./test/integration/... -args -weir $(CURDIR)/$(BIN)/weir
+
+.PHONY: test-conformance
+test-conformance: build ## the MUSTs of the specification, one test a section
+	go test -count=1 -timeout 15m ./test/conformance/... -args -weir $(CURDIR)/$(BIN)/weir
+
+.PHONY: test-e2e
+test-e2e: build ## a running Weir from outside, client-go and HTTP only
+	go test -count=1 -timeout 30m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
+
+.PHONY: soak
+soak: build ## the e2e tests again and again for an hour
+	go test -count=1 -timeout 2h ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir -soak 1h
+
+.PHONY: bench
+bench: ## benchmarks
+	go test -run '^$$' -bench . -benchmem ./internal/... ./pkg/...
+
+.PHONY: generate
+generate: ## regenerate clients, CRDs, deepcopy, the feed
+	hack/generate.sh
+
+.PHONY: lint
+lint: ## golangci-lint, with the reasons in .golangci.yml
+	cd tools/lint && GOWORK=off go build -o ../../$(BIN)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	$(BIN)/golangci-lint run ./...
+	cd embedded && ../$(BIN)/golangci-lint run ./...
+
+.PHONY: verify
+verify: generate lint ## generate, format, lint, tidy; fails when that changes anything
+	gofmt -l -w $$(git ls-files '*.go')
+	GOWORK=off go mod tidy
+	cd embedded && GOWORK=off go mod tidy
+	git diff --exit-code
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf $(BIN)
