@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package digest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// Identity is on whose behalf an image is looked up: what its pods would pull with.
+type Identity struct {
+	Namespace, ServiceAccount string
+	PullSecrets               []string
+}
+
+// Lookup asks a registry for the digest form of a tagged image.
+type Lookup interface {
+	Digest(ctx context.Context, image string, as Identity) (string, error)
+}
+
+// LookupFunc is a Lookup made of one function.
+type LookupFunc func(ctx context.Context, image string, as Identity) (string, error)
+
+// Digest implements Lookup.
+func (f LookupFunc) Digest(ctx context.Context, image string, as Identity) (string, error) {
+	return f(ctx, image, as)
+}
+
+// Request asks for the digests of the images of one Revision.
+type Request struct {
+	// Revision is what OnDone is told when the answer is there.
+	Revision types.NamespacedName
+	// UID tells a Revision from an earlier one of its name.
+	UID    types.UID
+	Images []string
+	As     Identity
+	// Timeout bounds the whole request, counted from when it is first made.
+	Timeout time.Duration
+}
+
+// Result is what was found out about one image: a digest form or an error.
+type Result struct {
+	Digest string
+	Err    error
+}
+
+// Resolver looks images up off the reconcilers' path. All methods may be called concurrently.
+type Resolver struct {
+	lookup  Lookup
+	workers int
+	queue   workqueue.TypedInterface[types.UID]
+
+	mu     sync.Mutex
+	jobs   map[types.UID]*job
+	onDone func(types.NamespacedName)
+}
+
+type job struct {
+	Request
+	deadline time.Time
+	// results are nil until all are there.
+	results map[string]Result
+}
+
+// errUnfinished is the result of an image whose turn did not come.
+var errUnfinished = errors.New("the registry was not asked in time")
+
+// NewResolver returns a resolver that asks lookup, several at a time.
+func NewResolver(lookup Lookup) *Resolver {
+	return &Resolver{
+		lookup:  lookup,
+		workers: 32,
+		queue:   workqueue.NewTyped[types.UID](),
+		jobs:    map[types.UID]*job{},
+		onDone:  func(types.NamespacedName) {},
+	}
+}
+
+// OnDone sets what is called, with the Revision's name, when the answer to a request is there. Call it before Run.
+func (r *Resolver) OnDone(f func(types.NamespacedName)) { r.onDone = f }
+
+// Run works until ctx is done; it returns after all its goroutines ended.
+func (r *Resolver) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for range r.workers {
+		wg.Go(func() { r.work(ctx) })
+	}
+	<-ctx.Done()
+	r.queue.ShutDown()
+	wg.Wait()
+	return nil
+}
+
+// Resolve returns the results of req by image, or false while they are not there; then OnDone is called later. Repeated calls
+// with the same UID are one request.
+func (r *Resolver) Resolve(req Request) (map[string]Result, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j, ok := r.jobs[req.UID]
+	if !ok {
+		j = &job{Request: req, deadline: time.Now().Add(req.Timeout)}
+		r.jobs[req.UID] = j
+		r.queue.Add(req.UID)
+	}
+	return j.results, j.results != nil
+}
+
+// Forget drops the answer for a Revision that needs it no more.
+func (r *Resolver) Forget(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.jobs, uid)
+}
+
+func (r *Resolver) work(ctx context.Context) {
+	for {
+		uid, stop := r.queue.Get()
+		if stop {
+			return
+		}
+		r.answer(ctx, uid)
+		r.queue.Done(uid)
+	}
+}
+
+// answer looks up all images of one request.
+func (r *Resolver) answer(ctx context.Context, uid types.UID) {
+	r.mu.Lock()
+	j, ok := r.jobs[uid]
+	r.mu.Unlock()
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithDeadline(ctx, j.deadline)
+	defer cancel()
+	results := make(map[string]Result, len(j.Images))
+	for _, image := range j.Images {
+		results[image] = r.ask(ctx, image, j.As)
+	}
+	r.mu.Lock()
+	j.results = results
+	r.mu.Unlock()
+	r.onDone(j.Revision)
+}
+
+func (r *Resolver) ask(ctx context.Context, image string, as Identity) Result {
+	if ctx.Err() != nil {
+		return Result{Err: errUnfinished}
+	}
+	d, err := r.lookup.Digest(ctx, image, as)
+	return Result{Digest: d, Err: err}
+}

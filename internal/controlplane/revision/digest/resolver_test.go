@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package digest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestResolver(t *testing.T) {
+	errGone := errors.New("gone")
+	lookup := LookupFunc(func(ctx context.Context, image string, as Identity) (string, error) {
+		switch {
+		case as.Namespace != "ns":
+			return "", errors.New("wrong identity")
+		case image == "slow":
+			<-ctx.Done()
+			return "", ctx.Err()
+		case image == "gone":
+			return "", errGone
+		}
+		time.Sleep(time.Second)
+		return image + "@" + sha, nil
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := NewResolver(lookup)
+		done := make(chan types.NamespacedName, 10)
+		r.OnDone(func(key types.NamespacedName) { done <- key })
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- r.Run(ctx) }()
+
+		request := func(uid types.UID, images ...string) Request {
+			return Request{
+				Revision: types.NamespacedName{Namespace: "ns", Name: string(uid)}, UID: uid,
+				Images: images, As: Identity{Namespace: "ns"}, Timeout: 10 * time.Second,
+			}
+		}
+		if _, ok := r.Resolve(request("good", "a", "gone")); ok {
+			t.Error("an answer without asking")
+		}
+		if _, ok := r.Resolve(request("good", "a", "gone")); ok {
+			t.Error("an answer before it is there")
+		}
+		if got := <-done; got.Name != "good" {
+			t.Errorf("OnDone(%v)", got)
+		}
+		got, ok := r.Resolve(request("good"))
+		if !ok || got["a"].Digest != "a@"+sha || !errors.Is(got["gone"].Err, errGone) {
+			t.Errorf("got %v, %v", got, ok)
+		}
+
+		began := time.Now()
+		r.Resolve(request("slow", "slow", "b"))
+		<-done
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("the timeout of 10s ended after %s", took)
+		}
+		got, _ = r.Resolve(request("slow"))
+		if !errors.Is(got["slow"].Err, context.DeadlineExceeded) || !errors.Is(got["b"].Err, errUnfinished) {
+			t.Errorf("after the timeout: got %v", got)
+		}
+
+		r.Forget("good")
+		if _, ok := r.Resolve(request("good", "a")); ok {
+			t.Error("a forgotten answer is still there")
+		}
+		<-done
+		select {
+		case key := <-done:
+			t.Errorf("one request was answered twice: %v", key)
+		default:
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
