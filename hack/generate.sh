@@ -49,7 +49,7 @@ if [ -d pkg/codegen/cmd/injection-gen ]; then
 	bash hack/generate-injection.sh
 fi
 
-if [ -d tools/crdgen ]; then
+if [ -d internal/crdgen ]; then
 	echo "generate: CRDs"
-	go run ./tools/crdgen -out config/crd
+	go run ./internal/crdgen/cmd/crdgen -out config/crd
 fi
