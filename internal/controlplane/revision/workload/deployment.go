@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"weir.dev/api/autoscaling"
+	"weir.dev/api/serving"
+	v1 "weir.dev/api/serving/v1"
+	"weir.dev/internal/controlplane/config"
+	"weir.dev/pkg/kmap"
+	"weir.dev/pkg/kmeta"
+	"weir.dev/pkg/ptr"
+)
+
+// Deployment returns the Deployment of rev to be. existing is what is there, nil if nothing is: the result keeps its replicas
+// (the autoscaler's), its selector, the labels and annotations that others added, and, while it has instances, its images.
+func Deployment(rev *v1.Revision, s Settings, existing *appsv1.Deployment) *appsv1.Deployment {
+	d := fresh(rev, s, pinned(rev, existing))
+	hash := hashOf(d)
+	d.Spec.Replicas = ptr.Int32(InitialScale(rev, s.Autoscaler))
+	if existing != nil {
+		d = adopt(d, existing)
+	}
+	d.Labels[serving.DeploymentHashLabelKey] = hash
+	return d
+}
+
+// fresh returns the Deployment of rev as far as it follows from rev and the settings; images are by container name.
+func fresh(rev *v1.Revision, s Settings, images map[string]string) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            DeploymentName(rev),
+			Namespace:       rev.Namespace,
+			Labels:          podLabels(rev),
+			Annotations:     podAnnotations(rev),
+			OwnerReferences: []metav1.OwnerReference{*kmeta.NewControllerRef(rev)},
+		},
+		Spec: appsv1.DeploymentSpec{
+			Selector:                &metav1.LabelSelector{MatchLabels: PodSelector(rev)},
+			ProgressDeadlineSeconds: ptr.Int32(int32(ProgressDeadline(rev, s.Deployment) / time.Second)),
+			RevisionHistoryLimit:    ptr.Int32(0),
+			Strategy:                strategy(),
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: podLabels(rev), Annotations: podTemplateAnnotations(rev)},
+				Spec:       podSpec(rev, s, images),
+			},
+		},
+	}
+}
+
+// UpToDate says that existing was made from what want is made from: nothing is to be written.
+func UpToDate(want, existing *appsv1.Deployment) bool {
+	return existing.Labels[serving.DeploymentHashLabelKey] == want.Labels[serving.DeploymentHashLabelKey]
+}
+
+// InitialScale is how many instances a new rev starts with.
+func InitialScale(rev *v1.Revision, cfg *config.Autoscaler) int32 {
+	_, text, ok := autoscaling.InitialScaleAnnotation().Get(rev.Annotations)
+	if n, err := strconv.ParseInt(text, 10, 32); ok && err == nil && n >= 0 && (n > 0 || cfg.AllowZeroInitialScale) {
+		return int32(n)
+	}
+	return cfg.InitialScale
+}
+
+// strategy never takes an instance away before its successor is ready.
+func strategy() appsv1.DeploymentStrategy {
+	none := intstr.FromInt32(0)
+	return appsv1.DeploymentStrategy{
+		Type:          appsv1.RollingUpdateDeploymentStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &none},
+	}
+}
+
+// adopt returns existing with all that is ours to set as in d.
+func adopt(d, existing *appsv1.Deployment) *appsv1.Deployment {
+	out := existing.DeepCopy()
+	out.Labels = kmap.Union(foreign(existing.Labels), d.Labels)
+	out.Annotations = kmap.Union(foreign(existing.Annotations), d.Annotations)
+	out.Spec = d.Spec
+	out.Spec.Replicas = existing.Spec.Replicas
+	out.Spec.Selector = existing.Spec.Selector
+	template, was := &out.Spec.Template, &existing.Spec.Template
+	template.Labels = kmap.Union(foreign(was.Labels), template.Labels)
+	template.Annotations = kmap.Union(foreign(was.Annotations), template.Annotations)
+	return out
+}
+
+// foreign returns the entries that tools and people may have put on an object of ours.
+func foreign(m map[string]string) map[string]string {
+	return kmap.Filter(m, func(key string) bool {
+		return key == serving.AppLabelKey || strings.Contains(key, "knative.dev/")
+	})
+}
+
+// pinned returns the image of each container by name: by digest where that is known. A digest that was learnt late waits
+// until the Deployment has no instances: it must not restart any.
+func pinned(rev *v1.Revision, existing *appsv1.Deployment) map[string]string {
+	images := map[string]string{}
+	for _, statuses := range [][]v1.ContainerStatus{rev.Status.ContainerStatuses, rev.Status.InitContainerStatuses} {
+		for _, s := range statuses {
+			if s.ImageDigest != "" {
+				images[s.Name] = s.ImageDigest
+			}
+		}
+	}
+	if existing == nil || existing.Spec.Replicas != nil && *existing.Spec.Replicas == 0 {
+		return images
+	}
+	pod := existing.Spec.Template.Spec
+	for _, containers := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
+		for i := range containers {
+			images[containers[i].Name] = containers[i].Image
+		}
+	}
+	return images
+}
