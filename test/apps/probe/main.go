@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command probe is the application that tests deploy: it tells what it sees and misbehaves on request.
+//
+//	/           VERSION, then the revision
+//	/info       JSON: environment, headers, protocol, host
+//	/sleep?d=   answers after the duration d
+//	/load       JSON: how many requests it has now, and had at most
+//	/stream?n=  n lines, flushed one by one, 20 ms apart
+//	/call?url=  GETs the URL from inside the pod and passes the answer on
+//	/ws         WebSocket echo
+//	/exit?code= ends the process
+//
+// Environment: VERSION, START_DELAY (before listening), CRASH (exit code at start), LISTEN_PORT (instead of PORT).
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+func main() {
+	if code, err := strconv.Atoi(os.Getenv("CRASH")); err == nil {
+		log.Printf("crashing with %d as asked", code)
+		os.Exit(code)
+	}
+	if d, err := time.ParseDuration(os.Getenv("START_DELAY")); err == nil {
+		time.Sleep(d)
+	}
+	var p probe
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	server := &http.Server{
+		Addr:      ":" + cmp.Or(os.Getenv("LISTEN_PORT"), os.Getenv("PORT"), "8080"),
+		Handler:   p.handler(),
+		Protocols: protocols,
+	}
+	log.Fatal(server.ListenAndServe())
+}
+
+// probe counts the requests in hand.
+type probe struct {
+	now, most atomic.Int64
+}
+
+func (p *probe) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", greet)
+	mux.HandleFunc("/info", info)
+	mux.HandleFunc("/sleep", sleep)
+	mux.HandleFunc("/load", p.load)
+	mux.HandleFunc("/stream", stream)
+	mux.HandleFunc("/call", call)
+	mux.HandleFunc("/ws", echo)
+	mux.HandleFunc("/exit", exit)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := p.now.Add(1)
+		defer p.now.Add(-1)
+		for m := p.most.Load(); n > m && !p.most.CompareAndSwap(m, n); m = p.most.Load() {
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func greet(w http.ResponseWriter, _ *http.Request) {
+	fmt.Fprintf(w, "%s %s\n", cmp.Or(os.Getenv("VERSION"), "unnamed"), os.Getenv("K_REVISION"))
+}
+
+func info(w http.ResponseWriter, r *http.Request) {
+	env := map[string]string{}
+	for _, e := range os.Environ() {
+		k, v, _ := strings.Cut(e, "=")
+		env[k] = v
+	}
+	writeJSON(w, map[string]any{"env": env, "headers": r.Header, "proto": r.Proto, "host": r.Host, "pid": os.Getpid()})
+}
+
+func sleep(w http.ResponseWriter, r *http.Request) {
+	d, err := time.ParseDuration(r.FormValue("d"))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	time.Sleep(d)
+	greet(w, r)
+}
+
+func (p *probe) load(w http.ResponseWriter, _ *http.Request) {
+	host, _ := os.Hostname()
+	writeJSON(w, map[string]any{"now": p.now.Load(), "most": p.most.Load(), "instance": host})
+}
+
+func stream(w http.ResponseWriter, r *http.Request) {
+	n, _ := strconv.Atoi(r.FormValue("n"))
+	for i := range n {
+		fmt.Fprintf(w, "line %d\n", i)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func call(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.FormValue("url"), nil)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer resp.Body.Close()
+	w.WriteHeader(resp.StatusCode)
+	_, _ = io.Copy(w, resp.Body)
+}
+
+func echo(w http.ResponseWriter, r *http.Request) {
+	c, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer c.CloseNow()
+	for {
+		kind, msg, err := c.Read(r.Context())
+		if err != nil {
+			return
+		}
+		if c.Write(r.Context(), kind, msg) != nil {
+			return
+		}
+	}
+}
+
+func exit(_ http.ResponseWriter, r *http.Request) {
+	code, _ := strconv.Atoi(r.FormValue("code"))
+	os.Exit(code)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}

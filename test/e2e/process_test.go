@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"weir.dev/test/harness"
+)
+
+// processLimit is a hang detector for tests that start processes of their own.
+const processLimit = 5 * time.Minute
+
+// newOwn starts a Weir for one test; the machine must be afterwards what it was before.
+func newOwn(t *testing.T) (context.Context, *harness.Weir, *harness.System) {
+	t.Helper()
+	if own == nil {
+		t.Skip("the system under test is not a process of ours")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), processLimit)
+	t.Cleanup(cancel)
+	dir := filepath.Join(t.TempDir(), "data")
+	before, err := harness.TakeFootprint(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { checkLeftovers(t, dir, before) })
+	w, err := startWeir(ctx, dir, output(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ctx, w, connect(t, w)
+}
+
+func connect(t *testing.T, w *harness.Weir) *harness.System {
+	t.Helper()
+	s, err := harness.Connect(w.Kubeconfig(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// output is a file whose content is logged if the test fails.
+func output(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			dump(f.Name())
+		}
+		f.Close()
+	})
+	return f
+}
+
+func checkLeftovers(t *testing.T, dir string, before harness.Footprint) {
+	t.Helper()
+	after, err := harness.TakeFootprint(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, left := range after.Beyond(before) {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
+func TestContainersSurviveACrashOfWeir(t *testing.T) {
+	ctx, weir, s := newOwn(t)
+	w := newWorldIn(ctx, t, s)
+	svc := w.deploy(probeService("app", annotate("autoscaling.knative.dev/min-scale", "1")))
+	before := podStarts(w)
+
+	weir.Kill()
+	again, err := harness.Start(*binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.System = connect(t, again)
+	w.eventually("the service answers again", func() (bool, error) {
+		a, err := w.Get(ctx, svc.Status.URL.String())
+		return err == nil && a.Status == 200, err
+	})
+	if after := podStarts(w); after != before {
+		t.Errorf("containers before the crash: %s; after: %s", before, after)
+	}
+	w.t.Cleanup(func() {
+		if err := stopWeir(again); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// listenOf gives the loopback address for the port of a URL's host.
+func listenOf(host string) string {
+	return "127.0.0.1" + host[bytes.LastIndexByte([]byte(host), ':'):]
+}
+
+// podStarts names each container and when it started: another name or time means another process.
+func podStarts(w *world) string {
+	w.t.Helper()
+	out := ""
+	for _, p := range w.pods() {
+		for _, c := range p.Status.ContainerStatuses {
+			if c.State.Running != nil {
+				out += p.Name + " " + c.ContainerID + " " + c.State.Running.StartedAt.String() + "\n"
+			}
+		}
+	}
+	return out
+}
+
+func TestPurgeCleansAfterACrash(t *testing.T) {
+	ctx, weir, s := newOwn(t)
+	w := newWorldIn(ctx, t, s)
+	w.deploy(probeService("app", annotate("autoscaling.knative.dev/min-scale", "1")))
+	weir.Kill()
+	if err := harness.Purge(ctx, *binary, weir.DataDir, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(weir.DataDir); !os.IsNotExist(err) {
+		t.Errorf("the data directory is still there: %v", err)
+	}
+	// What else is left, newOwn's clean-up finds.
+}
+
+func TestTwoWeirsSideBySide(t *testing.T) {
+	ctx, other, s := newOwn(t)
+	w := newWorldIn(ctx, t, s)
+	svc := w.deploy(probeService("app", env("VERSION", "other")))
+	w.getOK(svc.Status.URL.String())
+
+	mine := newWorld(t)
+	mineSvc := mine.deploy(probeService("app", env("VERSION", "mine")))
+	mine.getOK(mineSvc.Status.URL.String())
+	if _, err := sys.Kube.CoreV1().Namespaces().Get(ctx, w.ns, metav1.GetOptions{}); err == nil {
+		t.Error("two Weirs share a cluster")
+	}
+	if err := stopWeir(other); err != nil {
+		t.Fatal(err)
+	}
+	mine.getOK(mineSvc.Status.URL.String())
+}
+
+func TestStateSurvivesARestart(t *testing.T) {
+	ctx, weir, s := newOwn(t)
+	w := newWorldIn(ctx, t, s)
+	svc := w.deploy(probeService("app", env("VERSION", "kept")))
+	if err := stopWeir(weir); err != nil {
+		t.Fatal(err)
+	}
+	again, err := harness.Start(*binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stopWeir(again); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := again.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.System = connect(t, again)
+	w.ready("app")
+	w.eventually("the service answers again", func() (bool, error) {
+		a, err := w.Get(ctx, svc.Status.URL.String())
+		return err == nil && a.Status == 200, err
+	})
+}
