@@ -52,11 +52,11 @@ func ValidateCreatorAndModifier(oldSpec, newSpec interface{}, oldAnnotation, new
 	var errs *FieldError
 	creator := groupName + CreatorAnnotationSuffix
 	if oldAnnotation[creator] != newAnnotation[creator] {
-		errs = errs.Also(ErrGeneric("annotation value is immutable", CurrentField).ViaKey(creator))
+		errs = errs.Also(ErrGeneric("annotation value is immutable", creator))
 	}
 	updater := groupName + UpdaterAnnotationSuffix
 	if oldAnnotation[updater] != newAnnotation[updater] && equality.Semantic.DeepEqual(oldSpec, newSpec) {
-		errs = errs.Also(ErrInvalidValue(newAnnotation[updater], CurrentField).ViaKey(updater))
+		errs = errs.Also(ErrInvalidValue(newAnnotation[updater], updater))
 	}
 	return errs
 }

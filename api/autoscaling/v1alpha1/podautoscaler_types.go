@@ -10,7 +10,6 @@ import (
 	"weir.dev/api/networking"
 	"weir.dev/pkg/apis"
 	duckv1 "weir.dev/pkg/apis/duck/v1"
-	"weir.dev/pkg/kmeta"
 )
 
 // PodAutoscaler says what is to be scaled; its class says by whom.
@@ -32,13 +31,6 @@ type PodAutoscaler struct {
 	// +optional
 	Status PodAutoscalerStatus `json:"status,omitempty"`
 }
-
-var (
-	_ apis.Defaultable   = (*PodAutoscaler)(nil)
-	_ apis.Validatable   = (*PodAutoscaler)(nil)
-	_ kmeta.OwnerRefable = (*PodAutoscaler)(nil)
-	_ duckv1.KRShaped    = (*PodAutoscaler)(nil)
-)
 
 // PodAutoscalerList is a list of PodAutoscalers.
 //
@@ -119,9 +111,6 @@ const (
 func (*PodAutoscaler) GetGroupVersionKind() schema.GroupVersionKind {
 	return SchemeGroupVersion.WithKind("PodAutoscaler")
 }
-
-// GetUntypedSpec returns the spec.
-func (pa *PodAutoscaler) GetUntypedSpec() interface{} { return pa.Spec }
 
 // GetStatus returns the common part of the status, not a copy.
 func (pa *PodAutoscaler) GetStatus() *duckv1.Status { return &pa.Status.Status }

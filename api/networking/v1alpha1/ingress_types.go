@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"weir.dev/pkg/apis"
 	duckv1 "weir.dev/pkg/apis/duck/v1"
-	"weir.dev/pkg/kmeta"
 )
 
 // Ingress is a set of rules that let requests reach the backends of a Route or
@@ -32,13 +31,6 @@ type Ingress struct {
 	// +optional
 	Status IngressStatus `json:"status,omitempty"`
 }
-
-var (
-	_ apis.Defaultable   = (*Ingress)(nil)
-	_ apis.Validatable   = (*Ingress)(nil)
-	_ kmeta.OwnerRefable = (*Ingress)(nil)
-	_ duckv1.KRShaped    = (*Ingress)(nil)
-)
 
 // IngressList is a list of Ingresses.
 //
@@ -226,9 +218,6 @@ const (
 func (*Ingress) GetGroupVersionKind() schema.GroupVersionKind {
 	return SchemeGroupVersion.WithKind("Ingress")
 }
-
-// GetUntypedSpec returns the spec.
-func (i *Ingress) GetUntypedSpec() interface{} { return i.Spec }
 
 // GetStatus returns the common part of the status, not a copy.
 func (i *Ingress) GetStatus() *duckv1.Status { return &i.Status.Status }

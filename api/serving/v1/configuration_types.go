@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"weir.dev/pkg/apis"
 	duckv1 "weir.dev/pkg/apis/duck/v1"
-	"weir.dev/pkg/kmeta"
 )
 
 // Configuration is the desired state of an application; each change of its
@@ -31,14 +30,6 @@ type Configuration struct {
 	// +optional
 	Status ConfigurationStatus `json:"status,omitempty"`
 }
-
-var (
-	_ apis.Defaultable   = (*Configuration)(nil)
-	_ apis.Validatable   = (*Configuration)(nil)
-	_ apis.HasSpec       = (*Configuration)(nil)
-	_ kmeta.OwnerRefable = (*Configuration)(nil)
-	_ duckv1.KRShaped    = (*Configuration)(nil)
-)
 
 // ConfigurationList is a list of Configurations.
 //

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"weir.dev/pkg/apis"
 	duckv1 "weir.dev/pkg/apis/duck/v1"
-	"weir.dev/pkg/kmeta"
 )
 
 // Revision is an immutable snapshot of code and configuration that scales by
@@ -32,13 +31,6 @@ type Revision struct {
 	// +optional
 	Status RevisionStatus `json:"status,omitempty"`
 }
-
-var (
-	_ apis.Defaultable   = (*Revision)(nil)
-	_ apis.Validatable   = (*Revision)(nil)
-	_ kmeta.OwnerRefable = (*Revision)(nil)
-	_ duckv1.KRShaped    = (*Revision)(nil)
-)
 
 // RevisionList is a list of Revisions.
 //

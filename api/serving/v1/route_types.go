@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"weir.dev/pkg/apis"
 	duckv1 "weir.dev/pkg/apis/duck/v1"
-	"weir.dev/pkg/kmeta"
 )
 
 // Route leads the requests of a host to Revisions, in shares.
@@ -30,14 +29,6 @@ type Route struct {
 	// +optional
 	Status RouteStatus `json:"status,omitempty"`
 }
-
-var (
-	_ apis.Defaultable   = (*Route)(nil)
-	_ apis.Validatable   = (*Route)(nil)
-	_ apis.HasSpec       = (*Route)(nil)
-	_ kmeta.OwnerRefable = (*Route)(nil)
-	_ duckv1.KRShaped    = (*Route)(nil)
-)
 
 // RouteList is a list of Routes.
 //

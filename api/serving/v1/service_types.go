@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"weir.dev/pkg/apis"
 	duckv1 "weir.dev/pkg/apis/duck/v1"
-	"weir.dev/pkg/kmeta"
 )
 
 // Service is an application: it makes a Configuration and a Route of the same
@@ -31,14 +30,6 @@ type Service struct {
 	// +optional
 	Status ServiceStatus `json:"status,omitempty"`
 }
-
-var (
-	_ apis.Defaultable   = (*Service)(nil)
-	_ apis.Validatable   = (*Service)(nil)
-	_ apis.HasSpec       = (*Service)(nil)
-	_ kmeta.OwnerRefable = (*Service)(nil)
-	_ duckv1.KRShaped    = (*Service)(nil)
-)
 
 // ServiceList is a list of Services.
 //
