@@ -23,7 +23,7 @@ const processLimit = 5 * time.Minute
 // newOwn starts a Weir for one test; the machine must be afterwards what it was before.
 func newOwn(t *testing.T) (context.Context, *harness.Weir, *harness.System) {
 	t.Helper()
-	if own == nil {
+	if suite.Own == nil {
 		t.Skip("the system under test is not a process of ours")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), processLimit)
@@ -34,7 +34,7 @@ func newOwn(t *testing.T) (context.Context, *harness.Weir, *harness.System) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { checkLeftovers(t, dir, before) })
-	w, err := startWeir(ctx, dir, output(t))
+	w, err := suite.Start(ctx, dir, output(t), "--listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func output(t *testing.T) *os.File {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			dump(f.Name())
+			harness.Dump(f.Name())
 		}
 		f.Close()
 	})
@@ -84,7 +84,7 @@ func TestContainersSurviveACrashOfWeir(t *testing.T) {
 	before := podStarts(w)
 
 	weir.Kill()
-	again, err := harness.Start(*binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
+	again, err := harness.Start(suite.Binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestContainersSurviveACrashOfWeir(t *testing.T) {
 		t.Errorf("containers before the crash: %s; after: %s", before, after)
 	}
 	w.t.Cleanup(func() {
-		if err := stopWeir(again); err != nil {
+		if err := stop(again); err != nil {
 			t.Error(err)
 		}
 	})
@@ -130,7 +130,7 @@ func TestPurgeCleansAfterACrash(t *testing.T) {
 	w := newWorldIn(ctx, t, s)
 	w.deploy(probeService("app", annotate("autoscaling.knative.dev/min-scale", "1")))
 	weir.Kill()
-	if err := harness.Purge(ctx, *binary, weir.DataDir, io.Discard); err != nil {
+	if err := harness.Purge(ctx, suite.Binary, weir.DataDir, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(weir.DataDir); !os.IsNotExist(err) {
@@ -148,10 +148,10 @@ func TestTwoWeirsSideBySide(t *testing.T) {
 	mine := newWorld(t)
 	mineSvc := mine.deploy(probeService("app", env("VERSION", "mine")))
 	mine.getOK(mineSvc.Status.URL.String())
-	if _, err := sys.Kube.CoreV1().Namespaces().Get(ctx, w.ns, metav1.GetOptions{}); err == nil {
+	if _, err := suite.System.Kube.CoreV1().Namespaces().Get(ctx, w.ns, metav1.GetOptions{}); err == nil {
 		t.Error("two Weirs share a cluster")
 	}
-	if err := stopWeir(other); err != nil {
+	if err := stop(other); err != nil {
 		t.Fatal(err)
 	}
 	mine.getOK(mineSvc.Status.URL.String())
@@ -161,15 +161,15 @@ func TestStateSurvivesARestart(t *testing.T) {
 	ctx, weir, s := newOwn(t)
 	w := newWorldIn(ctx, t, s)
 	svc := w.deploy(probeService("app", env("VERSION", "kept")))
-	if err := stopWeir(weir); err != nil {
+	if err := stop(weir); err != nil {
 		t.Fatal(err)
 	}
-	again, err := harness.Start(*binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
+	again, err := harness.Start(suite.Binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := stopWeir(again); err != nil {
+		if err := stop(again); err != nil {
 			t.Error(err)
 		}
 	})
@@ -182,4 +182,10 @@ func TestStateSurvivesARestart(t *testing.T) {
 		a, err := w.Get(ctx, svc.Status.URL.String())
 		return err == nil && a.Status == 200, err
 	})
+}
+
+func stop(w *harness.Weir) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return w.Stop(ctx)
 }

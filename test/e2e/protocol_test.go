@@ -192,8 +192,8 @@ func TestGarbageDoesNotHurt(t *testing.T) {
 		port = p
 	}
 	addr := net.JoinHostPort("127.0.0.1", port)
-	if *gateway != "" {
-		addr = *gateway
+	if suite.Gateway() != "" {
+		addr = suite.Gateway()
 	}
 	for name, bytes := range map[string]string{
 		"binary":         "\x00\x01\x02\xff\r\n\r\n",

@@ -34,9 +34,9 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	t.Cleanup(cancel)
-	w := newWorldIn(ctx, t, sys)
+	w := newWorldIn(ctx, t, suite.System)
 	t.Cleanup(func() {
-		err := sys.Kube.CoreV1().Namespaces().Delete(context.Background(), w.ns, metav1.DeleteOptions{})
+		err := suite.System.Kube.CoreV1().Namespaces().Delete(context.Background(), w.ns, metav1.DeleteOptions{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -60,7 +60,7 @@ func newWorldIn(ctx context.Context, t *testing.T, s *harness.System) *world {
 func probeService(name string, change ...func(*servingv1.Service)) *servingv1.Service {
 	svc := &servingv1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	svc.Spec.Template.Annotations = map[string]string{"autoscaling.knative.dev/window": "6s"}
-	svc.Spec.Template.Spec.Containers = []corev1.Container{{Image: *image}}
+	svc.Spec.Template.Spec.Containers = []corev1.Container{{Image: suite.Image}}
 	for _, c := range change {
 		c(svc)
 	}
