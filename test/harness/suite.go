@@ -85,7 +85,12 @@ func (s *Suite) main(m interface{ Run() int }) (code int, err error) {
 	if s.Own, err = s.Start(ctx, filepath.Join(dir, "data"), out, "--listen", "127.0.0.1:0"); err != nil {
 		return 0, err
 	}
+	egress, err := WatchEgress(filepath.Join(dir, "data"))
+	if err != nil {
+		return 0, errors.Join(err, s.Own.Stop(ctx))
+	}
 	code, err = s.connect(m, s.Own.Kubeconfig())
+	err = errors.Join(err, egress.Close())
 	stop, cancelStop := context.WithTimeout(context.Background(), time.Minute)
 	defer cancelStop()
 	return code, errors.Join(err, s.Own.Stop(stop))
