@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package generator
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// parse reads the kinds of the input packages, in the order of their paths.
+func parse(cfg Config) ([]kind, error) {
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax,
+		Fset: token.NewFileSet(),
+	}, cfg.InputDirs...)
+	if err != nil {
+		return nil, fmt.Errorf("loading the input packages: %w", err)
+	}
+	var kinds []kind
+	for _, pkg := range loaded {
+		if err := errorsOf(pkg); err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, kindsOf(cfg, pkg)...)
+	}
+	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Compare(a.Path(), b.Path()) })
+	return kinds, nil
+}
+
+func errorsOf(pkg *packages.Package) error {
+	errs := make([]error, 0, len(pkg.Errors))
+	for _, err := range pkg.Errors {
+		errs = append(errs, fmt.Errorf("package %s: %w", pkg.PkgPath, err))
+	}
+	return errors.Join(errs...)
+}
+
+func kindsOf(cfg Config, pkg *packages.Package) []kind {
+	base := groupVersion(pkg)
+	var kinds []kind
+	for _, file := range pkg.Syntax {
+		for _, decl := range file.Decls {
+			gen, ok := decl.(*ast.GenDecl)
+			if !ok || gen.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				t := spec.(*ast.TypeSpec)
+				marks := parseMarkers(commentsOf(pkg.Fset, file, gen, t.Doc)...)
+				if k, ok := newKind(cfg, base, t, marks); ok {
+					kinds = append(kinds, k)
+				}
+			}
+		}
+	}
+	return kinds
+}
+
+// groupVersion fills in what all kinds of a package share.
+func groupVersion(pkg *packages.Package) kind {
+	k := kind{Package: pkg.PkgPath, Version: path.Base(pkg.PkgPath)}
+	groupDir := path.Base(path.Dir(pkg.PkgPath))
+	k.Dir = path.Join(groupDir, k.Version)
+
+	marks := markers{}
+	for _, file := range pkg.Syntax {
+		for key, values := range parseMarkers(file.Doc) {
+			marks[key] = append(marks[key], values...)
+		}
+	}
+	k.Group = groupDir
+	if marks.has("groupName") {
+		k.Group = marks.first("groupName")
+	}
+	k.GroupGo = marks.first("groupGoName")
+	if k.GroupGo == "" {
+		first, _, _ := strings.Cut(cmp.Or(k.Group, groupDir), ".")
+		k.GroupGo = exported(first)
+	}
+	return k
+}
+
+// newKind returns the kind of a type, if anything is to be generated for it.
+func newKind(cfg Config, k kind, t *ast.TypeSpec, marks markers) (kind, bool) {
+	structure, ok := t.Type.(*ast.StructType)
+	if !ok || !marks.has("genclient") {
+		return kind{}, false
+	}
+	k.Kind = t.Name.Name
+	if !wanted(cfg.Kinds, k) {
+		return kind{}, false
+	}
+	k.Plural = plural(k.Kind, cfg.Plurals)
+	k.Namespaced = !marks.has("genclient:nonNamespaced")
+	k.HasStatus = hasField(structure, "Status")
+	k.StatusClient = k.HasStatus && !marks.has("genclient:noStatus") && marks.verb("updateStatus")
+	k.Informer = marks.verb("list") && marks.verb("watch")
+	k.Reconciler = marks.reconciler() || slices.Contains(cfg.ForceReconcilers, k.Kind)
+	k.ClassKeys = marks.classKeys()
+	k.KRShaped = k.HasStatus && marks.option("genreconciler:krshapedlogic", true)
+	k.Stubs = marks.has("genreconciler:stubs") && marks.option("genreconciler:stubs", true)
+	return k, true
+}
+
+func wanted(only []string, k kind) bool {
+	return len(only) == 0 || slices.Contains(only, k.Kind) || slices.Contains(only, k.Dir+"."+k.Kind)
+}
+
+func hasField(structure *ast.StructType, name string) bool {
+	for _, field := range structure.Fields.List {
+		for _, ident := range field.Names {
+			if ident.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}

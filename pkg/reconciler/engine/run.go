@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	duckv1 "weir.dev/pkg/apis/duck/v1"
+	"weir.dev/pkg/controller"
+	"weir.dev/pkg/logging"
+	"weir.dev/pkg/reconciler"
+)
+
+// run is the work on one key.
+type run[T Object[T]] struct {
+	*Reconciler[T]
+
+	key      types.NamespacedName
+	leads    bool
+	observer ReadOnly[T] // nil unless the reconciler is one
+}
+
+// do runs the method that fits the object's state, then writes what came of it.
+func (r run[T]) do(ctx context.Context, cached T) error {
+	finalizer, finalizes := r.reconciler.(Finalizer[T])
+	switch deleting := cached.GetDeletionTimestamp() != nil; {
+	case !r.leads:
+		return r.observe(ctx, cached)
+	case !deleting:
+		return r.reconcileKind(ctx, cached, finalizes)
+	case finalizes:
+		return r.finalizeKind(ctx, cached, finalizer)
+	}
+	return nil // being deleted, and that is others' work
+}
+
+// observe writes nothing at all, not even events: this replica does not lead.
+func (r run[T]) observe(ctx context.Context, cached T) error {
+	event := r.observer.ObserveKind(ctx, cached.DeepCopy())
+	if _, ok := event.(*reconciler.ReconcilerEvent); ok {
+		return nil
+	}
+	return event
+}
+
+func (r run[T]) reconcileKind(ctx context.Context, cached T, finalizes bool) error {
+	if finalizes {
+		var err error
+		if cached, err = r.addFinalizer(ctx, cached); err != nil {
+			return err
+		}
+	}
+	obj := cached.DeepCopy()
+	shaped, ok := any(obj).(duckv1.KRShaped)
+	ok = ok && r.kind.KRShaped
+	if ok {
+		reconciler.PreProcessReconcile(ctx, shaped)
+	}
+	event := r.reconciler.ReconcileKind(ctx, obj)
+	if ok {
+		reconciler.PostProcessReconcile(ctx, shaped, any(cached).(duckv1.KRShaped))
+	}
+	if err := r.writeStatus(ctx, cached, obj); err != nil {
+		return err
+	}
+	return r.report(ctx, obj, event)
+}
+
+func (r run[T]) finalizeKind(ctx context.Context, cached T, finalizer Finalizer[T]) error {
+	if !hasFinalizer(cached, r.finalizer) {
+		return nil
+	}
+	obj := cached.DeepCopy()
+	event := finalizer.FinalizeKind(ctx, obj)
+	if completes(event) {
+		// With the finalizer the object goes: there is no status to write.
+		if err := r.removeFinalizer(ctx, cached); err != nil {
+			return err
+		}
+		return r.report(ctx, obj, event)
+	}
+	if err := r.writeStatus(ctx, cached, obj); err != nil {
+		return err
+	}
+	return r.report(ctx, obj, event)
+}
+
+// completes tells whether a finalizer's event lets the object go.
+func completes(event reconciler.Event) bool {
+	if event == nil {
+		return true
+	}
+	e, ok := event.(*reconciler.ReconcilerEvent)
+	return ok && e.EventType == corev1.EventTypeNormal
+}
+
+// report records the event and returns what the queue must know. An event that
+// was returned as it is counts as success, whatever its type.
+func (r run[T]) report(ctx context.Context, obj T, event reconciler.Event) error {
+	if event == nil {
+		return nil
+	}
+	var e *reconciler.ReconcilerEvent
+	if reconciler.EventAs(event, &e) {
+		logging.FromContext(ctx).Infow("Reconcile returned an event", "type", e.EventType, "reason", e.Reason, "message", e.Error())
+		r.recorder.Event(obj, e.EventType, e.Reason, e.Error())
+		if _, direct := event.(*reconciler.ReconcilerEvent); direct {
+			return nil
+		}
+		return event
+	}
+	if isSilent(event) {
+		return event
+	}
+	r.recorder.Event(obj, corev1.EventTypeWarning, "InternalError", event.Error())
+	return event
+}
+
+// isSilent tells errors that steer the queue, or pass by themselves, from those
+// that a user should see.
+func isSilent(err error) bool {
+	requeue, _ := controller.IsRequeueKey(err)
+	return requeue || controller.IsSkipKey(err) || apierrors.IsConflict(err)
+}
