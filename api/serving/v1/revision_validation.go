@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"weir.dev/api/autoscaling"
+	"weir.dev/api/config"
+	"weir.dev/api/serving"
+	"weir.dev/api/serving/podspec"
+	"weir.dev/pkg/apis"
+	"weir.dev/pkg/kmp"
+)
+
+// Validate checks a Revision, and that its spec is what it was.
+func (r *Revision) Validate(ctx context.Context) *apis.FieldError {
+	if apis.IsInStatusUpdate(ctx) {
+		return nil
+	}
+	meta := apis.ValidateObjectMetadata(r).
+		Also(serving.ValidateOwnerLabel(r, serving.ConfigurationLabelKey, "Configuration")).
+		Also(validateTemplateAnnotations(ctx, r.Annotations).ViaField("annotations"))
+	errs := meta.ViaField("metadata")
+	if old, ok := apis.GetBaseline(ctx).(*Revision); ok && apis.IsInUpdate(ctx) {
+		return errs.Also(r.validateImmutable(old))
+	}
+	return errs.Also(r.Spec.Validate(apis.WithinParent(ctx, r.ObjectMeta)).ViaField("spec"))
+}
+
+func (r *Revision) validateImmutable(old *Revision) *apis.FieldError {
+	diff, err := kmp.ShortDiff(old.Spec, r.Spec)
+	if err != nil {
+		return &apis.FieldError{Message: "Failed to diff Revision", Paths: []string{"spec"}, Details: err.Error()}
+	}
+	if diff == "" {
+		return nil
+	}
+	return &apis.FieldError{Message: "Immutable fields changed (-old +new)", Paths: []string{"spec"}, Details: diff}
+}
+
+// Validate checks the template's name, annotations and spec. The parent's
+// metadata is in the context.
+func (rt *RevisionTemplateSpec) Validate(ctx context.Context) *apis.FieldError {
+	return rt.validateName(ctx).
+		Also(validateTemplateAnnotations(ctx, rt.Annotations).ViaField("annotations")).
+		ViaField("metadata").
+		Also(rt.Spec.Validate(apis.WithinSpec(ctx)).ViaField("spec"))
+}
+
+func validateTemplateAnnotations(ctx context.Context, anns map[string]string) *apis.FieldError {
+	cfg := config.FromContextOrDefaults(ctx).Autoscaler
+	return autoscaling.ValidateAnnotations(anns, autoscaling.Limits{
+		AllowZeroInitialScale: cfg.AllowZeroInitialScale,
+		MaxScaleLimit:         cfg.MaxScaleLimit,
+	}).Also(serving.ValidateTemplateAnnotations(anns)).Also(serving.SidecarWarnings(anns))
+}
+
+// validateName checks a chosen revision name: it begins with the parent's, so
+// that nobody takes the names of another application.
+func (rt *RevisionTemplateSpec) validateName(ctx context.Context) *apis.FieldError {
+	if rt.Name == "" {
+		return nil
+	}
+	parent := apis.ParentMeta(ctx)
+	if parent.Name == "" && parent.GenerateName != "" {
+		return apis.ErrDisallowedFields("name")
+	}
+	var errs *apis.FieldError
+	if msgs := apivalidation.NameIsDNS1035Label(rt.Name, false); len(msgs) > 0 {
+		errs = errs.Also(apis.ErrGeneric("not a DNS 1035 label: "+strings.Join(msgs, ", "), "name"))
+	}
+	if prefix := parent.Name + "-"; !strings.HasPrefix(rt.Name, prefix) {
+		errs = errs.Also(apis.ErrGeneric(fmt.Sprintf("%q must have prefix %q", rt.Name, prefix), "name"))
+	}
+	return errs
+}
+
+// VerifyNameChange checks that a template with a chosen name is the same as
+// before, or has another name.
+func (rt *RevisionTemplateSpec) VerifyNameChange(_ context.Context, old *RevisionTemplateSpec) *apis.FieldError {
+	if rt.Name == "" || rt.Name != old.Name {
+		return nil
+	}
+	diff, err := kmp.ShortDiff(old, rt)
+	if err != nil {
+		return &apis.FieldError{Message: "Failed to diff RevisionTemplate", Paths: []string{"metadata.name"}, Details: err.Error()}
+	}
+	if diff == "" {
+		return nil
+	}
+	return &apis.FieldError{
+		Message: "Saw the following changes without a name change (-old +new)",
+		Paths:   []string{"metadata.name"},
+		Details: diff,
+	}
+}
+
+// Validate checks the pod, the limit of requests and the timeouts.
+func (rs *RevisionSpec) Validate(ctx context.Context) *apis.FieldError {
+	d := config.FromContextOrDefaults(ctx).Defaults
+	least := int64(0)
+	if !d.AllowContainerConcurrencyZero {
+		least = 1
+	}
+	return podspec.Validate(ctx, &rs.PodSpec).
+		Also(podspec.Warnings(ctx, &rs.PodSpec)).
+		Also(within(rs.ContainerConcurrency, least, d.ContainerConcurrencyMaxLimit, "containerConcurrency")).
+		Also(within(rs.TimeoutSeconds, 0, d.MaxRevisionTimeoutSeconds, "timeoutSeconds")).
+		Also(notNegative(rs.ResponseStartTimeoutSeconds, "responseStartTimeoutSeconds")).
+		Also(notNegative(rs.IdleTimeoutSeconds, "idleTimeoutSeconds"))
+}
+
+func within(n *int64, low, high int64, field string) *apis.FieldError {
+	if n == nil || (*n >= low && *n <= high) {
+		return nil
+	}
+	return apis.ErrOutOfBoundsValue(*n, low, high, field)
+}
+
+func notNegative(n *int64, field string) *apis.FieldError {
+	if n == nil || *n >= 0 {
+		return nil
+	}
+	return apis.ErrInvalidValue(*n, field)
+}
