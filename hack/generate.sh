@@ -53,3 +53,11 @@ if [ -d internal/crdgen ]; then
 	echo "generate: CRDs"
 	go run ./internal/crdgen/cmd/crdgen -out config/crd
 fi
+
+echo "generate: the feed's messages"
+(cd tools && GOWORK=off go build -o "$bin/" \
+	google.golang.org/protobuf/cmd/protoc-gen-go \
+	google.golang.org/grpc/cmd/protoc-gen-go-grpc)
+command -v protoc >/dev/null || { echo "protoc is missing: install protobuf-compiler" >&2; exit 1; }
+PATH="$bin:$PATH" protoc --go_out=. --go_opt=module=$module --go-grpc_out=. --go-grpc_opt=module=$module \
+	internal/feed/feedpb/feed.proto
