@@ -46,7 +46,9 @@ type ExitError struct {
 }
 
 // Error implements error.
-func (e *ExitError) Error() string { return fmt.Sprintf("command terminated with exit code %d", e.Code) }
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("command terminated with exit code %d", e.Code)
+}
 
 // String implements fmt.Stringer; exec servers of Kubernetes print it.
 func (e *ExitError) String() string { return e.Error() }

@@ -74,14 +74,15 @@ func Open(ctx context.Context, cfg Config, network Network, networked func(netip
 	if err := s.makeNamespaces(cfg); err != nil {
 		return nil, err
 	}
-	// Secrets and tokens stay in memory; the limit only bounds accidents.
-	if err := mountTmpfs(s.MemoryDir(), "mode=0711,size=256m"); err != nil {
+	// Secrets and tokens stay in memory; the limit only bounds accidents. Files
+	// of config maps may be programs.
+	if err := mountTmpfs(s.MemoryDir(), 0, "mode=0711,size=256m"); err != nil {
 		return nil, err
 	}
 	if cfg.HostIPC {
 		return s, nil
 	}
-	return s, mountTmpfs(s.ShmDir(), "mode=1777,size=64m")
+	return s, mountTmpfs(s.ShmDir(), unix.MS_NOEXEC, "mode=1777,size=64m")
 }
 
 // FilesDir holds hosts, hostname and resolv.conf.
@@ -124,12 +125,12 @@ func Close(ctx context.Context, cfg Config, network Network) error {
 	return nil
 }
 
-func mountTmpfs(dir, options string) error {
+func mountTmpfs(dir string, flags uintptr, options string) error {
 	mounted, err := isMounted(dir)
 	if err != nil || mounted {
 		return err
 	}
-	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options); err != nil {
+	if err := unix.Mount("tmpfs", dir, "tmpfs", flags|unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		return fmt.Errorf("mount memory file system: %w", err)
 	}
 	return nil
