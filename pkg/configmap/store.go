@@ -16,7 +16,6 @@ type Logger interface {
 	Debugf(template string, args ...any)
 	Infof(template string, args ...any)
 	Errorf(template string, args ...any)
-	Fatalf(template string, args ...any)
 }
 
 // Constructors map a ConfigMap's name to the function that parses it, of the
@@ -85,8 +84,26 @@ func (s *UntypedStore) UntypedLoad(name string) any {
 	return value.Load()
 }
 
-// OnConfigChanged parses cm and stores the result. A first value that does not
-// parse is fatal, since there is nothing to run with; a later one is logged and
+// InitialError says that the first value of a ConfigMap does not parse, so that
+// there is nothing to run with. A store panics with it; the watcher of a cluster
+// returns it from Start.
+type InitialError struct {
+	// Store and ConfigMap are their names.
+	Store, ConfigMap string
+	// Err is why it does not parse.
+	Err error
+}
+
+// Error implements error.
+func (e *InitialError) Error() string {
+	return fmt.Sprintf("initializing %s config %q: %v", e.Store, e.ConfigMap, e.Err)
+}
+
+// Unwrap returns why the ConfigMap does not parse.
+func (e *InitialError) Unwrap() error { return e.Err }
+
+// OnConfigChanged parses cm and stores the result. It panics with an
+// *InitialError on a first value that does not parse; a later one is logged and
 // the previous value stays.
 func (s *UntypedStore) OnConfigChanged(cm *corev1.ConfigMap) {
 	constructor, ok := s.constructors[cm.Name]
@@ -107,8 +124,7 @@ func (s *UntypedStore) OnConfigChanged(cm *corev1.ConfigMap) {
 
 func (s *UntypedStore) refuse(name string, err error) {
 	if s.values[name].Load() == nil {
-		s.logger.Fatalf("Error initializing %s config %q: %v", s.name, name, err)
-		return
+		panic(&InitialError{Store: s.name, ConfigMap: name, Err: err})
 	}
 	s.logger.Errorf("Error updating %s config %q, keeping the previous one: %v", s.name, name, err)
 }

@@ -19,7 +19,21 @@ type (
 	resyncPeriodKey  struct{}
 	trackerKey       struct{}
 	eventRecorderKey struct{}
+	threadsKey       struct{}
 )
+
+// WithThreads returns a context whose controllers work on that many keys at
+// once unless they say themselves.
+func WithThreads(ctx context.Context, threads int) context.Context {
+	return context.WithValue(ctx, threadsKey{}, threads)
+}
+
+func getThreads(ctx context.Context) int {
+	if threads, ok := ctx.Value(threadsKey{}).(int); ok && threads > 0 {
+		return threads
+	}
+	return DefaultThreadsPerController
+}
 
 // WithResyncPeriod returns a context with that resync period.
 func WithResyncPeriod(ctx context.Context, resync time.Duration) context.Context {

@@ -55,7 +55,7 @@ func NewContext(ctx context.Context, r Reconciler, options ControllerOptions) *I
 		options.RateLimiter = newRateLimiter()
 	}
 	if options.Concurrency == 0 {
-		options.Concurrency = DefaultThreadsPerController
+		options.Concurrency = getThreads(ctx)
 	}
 	if options.Logger == nil {
 		options.Logger = logging.FromContext(ctx)

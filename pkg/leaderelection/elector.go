@@ -101,7 +101,7 @@ func newStandard(ctx context.Context, kc kubernetes.Interface, cc ComponentConfi
 	e := &standard{electors: make([]*leaderelection.LeaderElector, 0, len(buckets))}
 	for _, bucket := range buckets {
 		le, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-			Lock:            newLock(kc, bucket.Name(), cc.Identity),
+			Lock:            newLock(kc, system.NamespaceOf(ctx), bucket.Name(), cc.Identity),
 			LeaseDuration:   cc.LeaseDuration,
 			RenewDeadline:   cc.RenewDeadline,
 			RetryPeriod:     cc.RetryPeriod,
@@ -117,9 +117,9 @@ func newStandard(ctx context.Context, kc kubernetes.Interface, cc ComponentConfi
 	return e, nil
 }
 
-func newLock(kc kubernetes.Interface, name, identity string) resourcelock.Interface {
+func newLock(kc kubernetes.Interface, namespace, name, identity string) resourcelock.Interface {
 	return &resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: system.Namespace(), Name: name},
+		LeaseMeta:  metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Client:     kc.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 	}

@@ -28,6 +28,12 @@ func FromContext(ctx context.Context) *zap.SugaredLogger {
 	return zap.NewNop().Sugar()
 }
 
+// HasLogger tells whether ctx has a logger.
+func HasLogger(ctx context.Context) bool {
+	_, ok := ctx.Value(loggerKey{}).(*zap.SugaredLogger)
+	return ok
+}
+
 // With returns a context whose logger carries the given key-value pairs.
 func With(ctx context.Context, keysAndValues ...any) context.Context {
 	return WithLogger(ctx, FromContext(ctx).With(keysAndValues...))

@@ -5,6 +5,7 @@
 package system
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -27,6 +28,22 @@ func Namespace() string {
 	}
 	panic(fmt.Sprintf("the environment variable %q is not set: it must name the system namespace "+
 		"(in a pod: valueFrom.fieldRef metadata.namespace; in a test: import weir.dev/pkg/system/testing)", NamespaceEnvKey))
+}
+
+type namespaceKey struct{}
+
+// WithNamespace returns a context of another system namespace than the
+// environment's, for processes that hold several systems.
+func WithNamespace(ctx context.Context, namespace string) context.Context {
+	return context.WithValue(ctx, namespaceKey{}, namespace)
+}
+
+// NamespaceOf is the system namespace of ctx, by default Namespace().
+func NamespaceOf(ctx context.Context) string {
+	if namespace, ok := ctx.Value(namespaceKey{}).(string); ok {
+		return namespace
+	}
+	return Namespace()
 }
 
 // ResourceLabel is the label that ConfigMaps must carry to be watched; empty means all are.

@@ -54,6 +54,8 @@ type InformedWatcher struct {
 	informer  corev1informers.ConfigMapInformer
 	observers configmap.ManualWatcher
 
+	running sync.WaitGroup
+
 	mu       sync.Mutex
 	started  bool
 	names    map[string]bool              // every ConfigMap that is watched
@@ -106,7 +108,7 @@ func (w *InformedWatcher) Start(stop <-chan struct{}) error {
 	if err != nil {
 		return fmt.Errorf("watching ConfigMaps: %w", err)
 	}
-	go w.informer.Informer().Run(stop)
+	w.running.Go(func() { w.informer.Informer().Run(stop) })
 
 	ctx, cancel := contextOf(stop)
 	defer cancel()
@@ -115,6 +117,10 @@ func (w *InformedWatcher) Start(stop <-chan struct{}) error {
 	}
 	return w.deliverDefaults(first)
 }
+
+// Wait returns once deliveries have ended, after the stop channel of Start was
+// closed.
+func (w *InformedWatcher) Wait() { w.running.Wait() }
 
 func (w *InformedWatcher) begin() ([]string, error) {
 	w.mu.Lock()
@@ -133,22 +139,37 @@ func (w *InformedWatcher) begin() ([]string, error) {
 // deliverDefaults delivers the defaults of the ConfigMaps that do not exist; a
 // missing one without default is an error.
 func (w *InformedWatcher) deliverDefaults(first *firstDeliveries) error {
-	var errs []error
 	for _, name := range first.missing() {
 		if cm, ok := w.defaults[name]; ok {
-			w.observers.OnChange(cm)
-			continue
+			first.done(name, w.try(cm))
 		}
+	}
+	errs := first.errors()
+	for _, name := range first.missing() {
 		errs = append(errs, fmt.Errorf("configmap %q not found in namespace %q", name, w.observers.Namespace))
 	}
 	return errors.Join(errs...)
 }
 
 func (w *InformedWatcher) deliver(obj any, first *firstDeliveries) {
-	if cm, ok := obj.(*corev1.ConfigMap); ok {
-		w.observers.OnChange(cm)
-		first.done(cm.Name)
+	if cm, ok := obj.(*corev1.ConfigMap); ok && w.observers.Watches(cm.Name) {
+		first.done(cm.Name, w.try(cm))
 	}
+}
+
+// try delivers cm and returns the error of a store that could not start with it.
+func (w *InformedWatcher) try(cm *corev1.ConfigMap) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *configmap.InitialError:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	w.observers.OnChange(cm)
+	return nil
 }
 
 // update delivers what changed; metadata alone, and resyncs, are no change.

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sharedmain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+
+	kubeclient "weir.dev/pkg/client/injection/kube/client"
+	"weir.dev/pkg/configmap"
+	"weir.dev/pkg/leaderelection"
+	"weir.dev/pkg/logging"
+	"weir.dev/pkg/system"
+)
+
+// configPatience is how long a start waits for an API server that does not
+// answer yet.
+const configPatience = 5 * time.Second
+
+// GetLoggingConfig reads the logging ConfigMap; the defaults if there is none.
+func GetLoggingConfig(ctx context.Context) (*logging.Config, error) {
+	cm, err := readConfigMap(ctx, kubeclient.Get(ctx), logging.ConfigMapName())
+	if err != nil {
+		return nil, err
+	}
+	return logging.NewConfigFromConfigMap(cm)
+}
+
+// GetLeaderElectionConfig reads the ConfigMap of leader election; the defaults
+// if there is none.
+func GetLeaderElectionConfig(ctx context.Context) (*leaderelection.Config, error) {
+	return leaderElectionConfig(ctx, kubeclient.Get(ctx))
+}
+
+func leaderElectionConfig(ctx context.Context, kube kubernetes.Interface) (*leaderelection.Config, error) {
+	cm, err := readConfigMap(ctx, kube, leaderelection.ConfigMapName())
+	if err != nil {
+		return nil, err
+	}
+	return leaderelection.NewConfigFromConfigMap(cm)
+}
+
+// readConfigMap returns nil when there is none.
+func readConfigMap(ctx context.Context, kube kubernetes.Interface, name string) (*corev1.ConfigMap, error) {
+	namespace := system.NamespaceOf(ctx)
+	var cm *corev1.ConfigMap
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, configPatience/10, configPatience, true, func(ctx context.Context) (bool, error) {
+		cm, last = kube.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+		return last == nil || apierrors.IsNotFound(last), nil
+	})
+	switch {
+	case apierrors.IsNotFound(last):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", namespace, name, errors.Join(err, last))
+	}
+	return cm, nil
+}
+
+// watchLogging keeps the level of the logger that Run made, if any, at what
+// the logging ConfigMap says.
+func watchLogging(ctx context.Context, cmw configmap.DefaultingWatcher, component string, level *zap.AtomicLevel) {
+	if level == nil {
+		return
+	}
+	cmw.WatchWithDefault(corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: system.NamespaceOf(ctx), Name: logging.ConfigMapName()},
+	}, logging.UpdateLevelFromConfigMap(logging.FromContext(ctx), *level, component))
+}

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sharedmain
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"weir.dev/pkg/controller"
+	"weir.dev/pkg/environment"
+	"weir.dev/pkg/injection"
+	"weir.dev/pkg/signals"
+)
+
+const threadsEnvKey = "K_THREADS_PER_CONTROLLER"
+
+// Main runs the controllers of a component as a process of their own, until a
+// signal comes. It ends the process with status 1 when they fail.
+func Main(component string, ctors ...injection.ControllerConstructor) {
+	MainWithContext(signals.NewContext(), component, ctors...)
+}
+
+// MainWithContext is Main until ctx ends.
+func MainWithContext(ctx context.Context, component string, ctors ...injection.ControllerConstructor) {
+	ctx, cfg, _ := parse(ctx)
+	MainWithConfig(ctx, component, cfg, ctors...)
+}
+
+// MainNamed is MainWithContext without the controllers that the flag
+// disable-controllers names.
+func MainNamed(ctx context.Context, component string, named ...injection.NamedControllerConstructor) {
+	ctx, cfg, disabled := parse(ctx)
+	var ctors []injection.ControllerConstructor
+	for _, n := range named {
+		if !slices.Contains(disabled, n.Name) {
+			ctors = append(ctors, n.ControllerConstructor)
+		}
+	}
+	MainWithConfig(ctx, component, cfg, ctors...)
+}
+
+// MainWithConfig is MainWithContext with a client configuration instead of flags.
+func MainWithConfig(ctx context.Context, component string, cfg *rest.Config, ctors ...injection.ControllerConstructor) {
+	exitOn(component, runWithProbes(ctx, component, cfg, ctors))
+}
+
+// WebhookMainWithContext is MainWithContext.
+func WebhookMainWithContext(ctx context.Context, component string, ctors ...injection.ControllerConstructor) {
+	MainWithContext(ctx, component, ctors...)
+}
+
+// WebhookMainWithConfig is MainWithConfig.
+func WebhookMainWithConfig(ctx context.Context, component string, cfg *rest.Config, ctors ...injection.ControllerConstructor) {
+	MainWithConfig(ctx, component, cfg, ctors...)
+}
+
+func runWithProbes(ctx context.Context, component string, cfg *rest.Config, ctors []injection.ControllerConstructor) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var g errgroup.Group
+	g.Go(func() error {
+		defer cancel()
+		return Run(ctx, component, cfg, ctors...)
+	})
+	if !probesDisabled(ctx) {
+		g.Go(func() error {
+			defer cancel()
+			return injection.ServeHealthProbes(ctx, injection.HealthCheckDefaultPort)
+		})
+	}
+	return g.Wait()
+}
+
+// parse reads the command line and the environment.
+func parse(ctx context.Context) (context.Context, *rest.Config, []string) {
+	env := &environment.ClientConfig{}
+	env.InitFlags(flag.CommandLine)
+	klog.InitFlags(flag.CommandLine)
+	disableHA := flag.Bool("disable-ha", false, "Run without leader election.")
+	disabled := flag.String("disable-controllers", "", "Comma-separated names of controllers to leave out.")
+	flag.Parse()
+
+	if *disableHA {
+		ctx = WithHADisabled(ctx)
+	}
+	if s := os.Getenv(threadsEnvKey); s != "" {
+		threads, err := strconv.Atoi(s)
+		if err != nil || threads < 1 {
+			exitOn(threadsEnvKey, fmt.Errorf("want a positive number, got %q", s))
+		}
+		ctx = controller.WithThreads(ctx, threads)
+	}
+	cfg, err := env.GetRESTConfig()
+	exitOn("client configuration", err)
+	return ctx, cfg, strings.FieldsFunc(*disabled, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func exitOn(what string, err error) {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", what, err)
+		os.Exit(1)
+	}
+}

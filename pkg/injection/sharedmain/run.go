@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sharedmain runs controllers: Run in any process, Main in one of
+// their own. It knows no kind and no controller.
+package sharedmain
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	kubeclient "weir.dev/pkg/client/injection/kube/client"
+	"weir.dev/pkg/configmap/informer"
+	"weir.dev/pkg/controller"
+	"weir.dev/pkg/injection"
+	"weir.dev/pkg/leaderelection"
+	"weir.dev/pkg/logging"
+	"weir.dev/pkg/system"
+	"weir.dev/pkg/version"
+)
+
+// Run makes and runs the controllers of a component until ctx ends, and
+// returns once all have ended. It reads no flags and ends no process, and any
+// number may run side by side.
+//
+// The logger is that of ctx, else as the logging ConfigMap says. Leader
+// election is on unless ctx is WithHADisabled. The system namespace is
+// system.NamespaceOf(ctx).
+func Run(ctx context.Context, component string, cfg *rest.Config, ctors ...injection.ControllerConstructor) error {
+	ctx, informers := injection.Default.SetupInformers(ctx, cfg)
+	ctx, level, err := withLogger(ctx, component)
+	if err != nil {
+		return err
+	}
+	kube, err := kubernetes.NewForConfig(injection.GetConfig(ctx))
+	if err != nil {
+		return fmt.Errorf("making the Kubernetes client: %w", err)
+	}
+	if err := version.CheckMinimumVersion(kube.Discovery()); err != nil {
+		return err
+	}
+	if ctx, err = withLeaderElection(ctx, component, kube); err != nil {
+		return err
+	}
+	cmw, err := newConfigMapWatcher(ctx)
+	if err != nil {
+		return err
+	}
+	controllers, err := construct(ctx, cmw, ctors)
+	if err != nil {
+		return err
+	}
+	watchLogging(ctx, cmw, component, level)
+	return start(ctx, cmw, informers, controllers)
+}
+
+// start runs everything in the order in which one needs the other, and stops
+// it in reverse: no controller works on a cache that nobody feeds.
+func start(ctx context.Context, cmw *informer.InformedWatcher, informers []controller.Informer, controllers []*controller.Impl) error {
+	feeding, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var feeds sync.WaitGroup
+	defer feeds.Wait()
+	defer cmw.Wait()
+	defer stop()
+	started := context.AfterFunc(ctx, stop) // until there are controllers to stop first
+
+	logger := logging.FromContext(ctx)
+	logger.Debug("Starting the ConfigMap watcher")
+	if err := cmw.Start(feeding.Done()); err != nil {
+		return fmt.Errorf("starting the ConfigMap watcher: %w", err)
+	}
+	logger.Debug("Starting the informers")
+	for _, i := range informers {
+		feeds.Go(func() { i.Run(feeding.Done()) })
+	}
+	for _, i := range informers {
+		if !controller.WaitForCacheSyncQuick(ctx.Done(), i.HasSynced) {
+			return nil // ctx ended
+		}
+	}
+	started()
+	logger.Infow("Starting the controllers", "count", len(controllers), "informers", len(injection.Watches(ctx)))
+	return controller.StartAll(ctx, controllers...)
+}
+
+func construct(ctx context.Context, cmw *informer.InformedWatcher, ctors []injection.ControllerConstructor) ([]*controller.Impl, error) {
+	controllers := make([]*controller.Impl, 0, len(ctors))
+	for _, ctor := range ctors {
+		impl, err := injection.Construct(ctx, ctor, cmw)
+		if err != nil {
+			return nil, err
+		}
+		controllers = append(controllers, impl)
+	}
+	return controllers, nil
+}
+
+func newConfigMapWatcher(ctx context.Context) (*informer.InformedWatcher, error) {
+	var requirements []labels.Requirement
+	if label := system.ResourceLabel(); label != "" {
+		req, err := labels.NewRequirement(label, selection.Exists, nil)
+		if err != nil {
+			return nil, fmt.Errorf("the resource label: %w", err)
+		}
+		requirements = append(requirements, *req)
+	}
+	return informer.NewInformedWatcher(kubeclient.Get(ctx), system.NamespaceOf(ctx), requirements...), nil
+}
+
+// withLeaderElection gives leases a client of their own, whose requests end
+// before the lease would.
+func withLeaderElection(ctx context.Context, component string, kube kubernetes.Interface) (context.Context, error) {
+	if IsHADisabled(ctx) {
+		return ctx, nil
+	}
+	config, err := leaderElectionConfig(ctx, kube)
+	if err != nil {
+		return ctx, err
+	}
+	rc := rest.CopyConfig(injection.GetConfig(ctx))
+	rc.Timeout = config.RenewDeadline
+	leases, err := kubernetes.NewForConfig(rc)
+	if err != nil {
+		return ctx, fmt.Errorf("making the client of leases: %w", err)
+	}
+	return leaderelection.WithDynamicLeaderElectorBuilder(ctx, leases, config.GetComponentConfig(component)), nil
+}
+
+// withLogger returns the level, to be kept up to date, of a logger that it
+// made; nil when ctx came with one.
+func withLogger(ctx context.Context, component string) (context.Context, *zap.AtomicLevel, error) {
+	if logging.HasLogger(ctx) {
+		return ctx, nil, nil
+	}
+	config, err := GetLoggingConfig(ctx)
+	if err != nil {
+		return ctx, nil, err
+	}
+	logger, level := logging.NewLoggerFromConfig(config, component)
+	return logging.WithLogger(ctx, logger), &level, nil
+}
