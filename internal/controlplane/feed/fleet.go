@@ -15,7 +15,7 @@ import (
 type fleet struct {
 	mu       sync.Mutex
 	gateways map[string]*gateway
-	watchers []func(namespace, name string)
+	watchers []func(types.NamespacedName)
 }
 
 type gateway struct {
@@ -91,7 +91,7 @@ func (f *fleet) serves(name ref, uid string, generation int64) bool {
 	return found
 }
 
-func (f *fleet) watch(fn func(namespace, name string)) {
+func (f *fleet) watch(fn func(types.NamespacedName)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.watchers = append(f.watchers, fn)
@@ -104,7 +104,7 @@ func (f *fleet) tell(names []types.NamespacedName) {
 	f.mu.Unlock()
 	for _, n := range names {
 		for _, w := range watchers {
-			w(n.Namespace, n.Name)
+			w(n)
 		}
 	}
 }

@@ -33,44 +33,47 @@ type Receiver interface {
 	Disconnected(gateway string)
 }
 
-// Config is what a Server needs. All fields are required but TLS and Receiver.
+// Config is what a Server needs.
 type Config struct {
-	// Listener is where gateways connect. The server closes it.
+	// Listener is where gateways connect; required. The server closes it.
 	Listener net.Listener
 	// TLS secures it; nil is plaintext, for in-process listeners and tests.
 	TLS *tls.Config
 	// Receiver gets the reports; nil drops them.
 	Receiver Receiver
-	// Informers are the sources. Somebody else starts them.
-	Informers
 }
 
-// Server serves the feed. It is made by New and works while Run runs.
+// Server serves the feed. It is made by New, given its sources by Watch, and works while Run runs.
 type Server struct {
 	feedpb.UnimplementedFeedServer
 	config  Config
 	desired *desired
 	fleet   *fleet
-	synced  []cache.InformerSynced
-	loaded  chan struct{} // closed when all informers delivered what they had
-	closing chan struct{} // closed when Run ends
+	watched chan []cache.InformerSynced // receives what Watch subscribed to, once
+	loaded  chan struct{}               // closed when all informers delivered what they had
+	closing chan struct{}               // closed when Run ends
 	reading sync.WaitGroup
 }
 
-// New registers with the informers.
+// New returns a server without sources.
 func New(config Config) (*Server, error) {
 	if config.Listener == nil {
 		return nil, errors.New("feed: no listener")
 	}
-	s := &Server{
-		config: config, desired: newDesired(), fleet: newFleet(),
+	return &Server{
+		config: config, desired: newDesired(), fleet: newFleet(), watched: make(chan []cache.InformerSynced, 1),
 		loaded: make(chan struct{}), closing: make(chan struct{}),
+	}, nil
+}
+
+// Watch subscribes to the sources, which somebody else starts. It is to be called once, before or while Run runs.
+func (s *Server) Watch(informers Informers) error {
+	synced, err := informers.subscribe(s.desired)
+	if err != nil {
+		return fmt.Errorf("feed: %w", err)
 	}
-	var err error
-	if s.synced, err = config.Informers.subscribe(s.desired); err != nil {
-		return nil, fmt.Errorf("feed: %w", err)
-	}
-	return s, nil
+	s.watched <- synced
+	return nil
 }
 
 // Run serves until ctx ends. Gateways get nothing until the informers are synced. It may be called once.
@@ -85,10 +88,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	serve.Go(func() error {
-		if cache.WaitForCacheSync(ctx.Done(), s.synced...) {
-			logging.FromContext(ctx).Info("The feed holds a complete snapshot")
-			close(s.loaded)
-		}
+		s.load(ctx)
 		return nil
 	})
 	<-ctx.Done()
@@ -96,6 +96,18 @@ func (s *Server) Run(ctx context.Context) error {
 	stop(server)
 	s.reading.Wait()
 	return serve.Wait()
+}
+
+// load lets followers in as soon as all sources delivered what they had.
+func (s *Server) load(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case synced := <-s.watched:
+		if cache.WaitForCacheSync(ctx.Done(), synced...) {
+			logging.FromContext(ctx).Info("The feed holds a complete snapshot")
+			close(s.loaded)
+		}
+	}
 }
 
 // stop lets gateways read why their streams end, but does not wait for one that hangs.
@@ -169,5 +181,5 @@ func (s *Server) Served(namespace, name string, uid types.UID, generation int64)
 	return s.fleet.serves(ref{namespace, name}, string(uid), generation)
 }
 
-// OnServedChange calls fn for every Ingress for which the answer of Served may have changed. fn must not block.
-func (s *Server) OnServedChange(fn func(namespace, name string)) { s.fleet.watch(fn) }
+// OnServed calls fn for every Ingress for which the answer of Served may have changed. fn must not block.
+func (s *Server) OnServed(fn func(types.NamespacedName)) { s.fleet.watch(fn) }

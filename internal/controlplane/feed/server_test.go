@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
 
@@ -71,14 +72,16 @@ func newRig(t *testing.T) *rig {
 			group.Go(func() { i.Run(ctx.Done()) })
 		}
 	}
-	r.server, err = New(Config{Listener: listener, Receiver: r.receiver, Informers: Informers{
+	if r.server, err = New(Config{Listener: listener, Receiver: r.receiver}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.server.Watch(Informers{
 		Ingresses:      inform(r.ingresses, &v1alpha1.Ingress{}),
 		Revisions:      inform(r.revisions, &v1.Revision{}),
 		Pods:           inform(r.pods, &corev1.Pod{}),
 		Services:       inform(fcache.NewFakeControllerSource(), &corev1.Service{}),
 		EndpointSlices: inform(fcache.NewFakeControllerSource(), &discoveryv1.EndpointSlice{}),
-	}})
-	if err != nil {
+	}); err != nil {
 		t.Fatal(err)
 	}
 	running, stop := context.WithCancel(ctx)
@@ -176,7 +179,7 @@ func TestReport(t *testing.T) {
 		t.Fatalf("snapshot %v", got)
 	}
 	changes := make(chan string, 10)
-	r.server.OnServedChange(func(namespace, name string) { changes <- namespace + "/" + name })
+	r.server.OnServed(func(name types.NamespacedName) { changes <- name.String() })
 	if r.server.Served("ns", "hello", "hello", 1) {
 		t.Error("served without a gateway")
 	}
@@ -227,7 +230,11 @@ func TestNewRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	if _, err := New(Config{Listener: listener}); err == nil {
+	server, err := New(Config{Listener: listener})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Watch(Informers{}); err == nil {
 		t.Error("no informers, no error")
 	}
 }
