@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"weir.dev/api/networking"
 	"weir.dev/pkg/configmap"
 )
 
@@ -28,10 +29,8 @@ const (
 
 // Defaults of config-network.
 const (
-	DefaultIngressClass     = "weir.ingress.networking.knative.dev"
-	DefaultCertificateClass = "cert-manager.certificate.networking.knative.dev"
-	DefaultDomainTemplate   = "{{.Name}}.{{.Namespace}}.{{.Domain}}"
-	DefaultTagTemplate      = "{{.Tag}}-{{.Name}}"
+	DefaultDomainTemplate = "{{.Name}}.{{.Namespace}}.{{.Domain}}"
+	DefaultTagTemplate    = "{{.Tag}}-{{.Name}}"
 )
 
 // Network is config-network (facts.md 6.11). Keys of parts that we do not have are accepted and have no effect.
@@ -64,8 +63,8 @@ type tagValues struct{ Name, Tag string }
 
 func defaultNetwork() *Network {
 	return &Network{
-		IngressClass:          DefaultIngressClass,
-		CertificateClass:      DefaultCertificateClass,
+		IngressClass:          networking.WeirIngressClassName,
+		CertificateClass:      networking.CertManagerCertificateClassName,
 		HTTPProtocol:          HTTPEnabled,
 		DefaultExternalScheme: "http",
 		ExternalHTTPPort:      80,

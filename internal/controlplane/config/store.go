@@ -9,7 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	apiconfig "weir.dev/api/config"
 	"weir.dev/pkg/configmap"
+	"weir.dev/pkg/logging"
 )
 
 // Names of the ConfigMaps that a Store can hold.
@@ -18,8 +20,11 @@ const (
 	DomainName        = "config-domain"
 	DeploymentName    = "config-deployment"
 	GCName            = "config-gc"
-	AutoscalerName    = "config-autoscaler"
 	ObservabilityName = "config-observability"
+
+	DefaultsName   = apiconfig.DefaultsName
+	FeaturesName   = apiconfig.FeaturesName
+	AutoscalerName = apiconfig.AutoscalerName
 )
 
 // Config is what one reconcile sees of the operator's settings. A part whose ConfigMap the store does not watch has its
@@ -29,8 +34,12 @@ type Config struct {
 	Domain        *Domain
 	Deployment    *Deployment
 	GC            *GC
-	Autoscaler    *Autoscaler
 	Observability *Observability
+
+	// Defaults, Features and Autoscaler are those that defaulting and validation go by, too.
+	Defaults   *apiconfig.Defaults
+	Features   *apiconfig.Features
+	Autoscaler *apiconfig.Autoscaler
 }
 
 type contextKey struct{}
@@ -43,20 +52,24 @@ func FromContext(ctx context.Context) *Config {
 	return Default()
 }
 
-// ToContext attaches c to ctx.
+// ToContext attaches c to ctx, for reconcilers and for the defaulting of our kinds.
 func ToContext(ctx context.Context, c *Config) context.Context {
+	ctx = apiconfig.ToContext(ctx, &apiconfig.Config{Defaults: c.Defaults, Features: c.Features, Autoscaler: c.Autoscaler})
 	return context.WithValue(ctx, contextKey{}, c)
 }
 
 // Default is the configuration of empty ConfigMaps.
 func Default() *Config {
+	api := apiconfig.FromContextOrDefaults(context.Background())
 	return &Config{
 		Network:       defaultNetwork(),
 		Domain:        defaultDomain(),
 		Deployment:    defaultDeployment(),
 		GC:            defaultGC(),
-		Autoscaler:    defaultAutoscaler(),
 		Observability: &Observability{},
+		Defaults:      api.Defaults,
+		Features:      api.Features,
+		Autoscaler:    api.Autoscaler,
 	}
 }
 
@@ -67,8 +80,10 @@ func Constructors() configmap.Constructors {
 		DomainName:        NewDomain,
 		DeploymentName:    NewDeployment,
 		GCName:            NewGC,
-		AutoscalerName:    NewAutoscaler,
 		ObservabilityName: NewObservability,
+		DefaultsName:      fromData(apiconfig.NewDefaults),
+		FeaturesName:      fromData(apiconfig.NewFeatures),
+		AutoscalerName:    fromData(apiconfig.NewAutoscaler),
 	}
 }
 
@@ -91,6 +106,18 @@ func NewStore(logger configmap.Logger, names []string, onAfterStore ...func(name
 	return &Store{UntypedStore: configmap.NewUntypedStore("controlplane", logger, wanted, onAfterStore...)}
 }
 
+// Follow returns a store of the named ConfigMaps that cmw keeps up to date; see NewStore.
+func Follow(ctx context.Context, cmw configmap.Watcher, names []string, onAfterStore ...func(name string, value any)) *Store {
+	store := NewStore(logging.FromContext(ctx).Named("config-store"), names, onAfterStore...)
+	store.WatchConfigs(cmw)
+	return store
+}
+
+// ForDefaulting returns a store of what defaulting goes by, for reconcilers that compare an object with what it was made of.
+func ForDefaulting(ctx context.Context, cmw configmap.Watcher) *Store {
+	return Follow(ctx, cmw, []string{DefaultsName, FeaturesName, AutoscalerName})
+}
+
 // ToContext implements reconciler.ConfigStore.
 func (s *Store) ToContext(ctx context.Context) context.Context {
 	return ToContext(ctx, s.Load())
@@ -103,8 +130,10 @@ func (s *Store) Load() *Config {
 	load(s, DomainName, &c.Domain)
 	load(s, DeploymentName, &c.Deployment)
 	load(s, GCName, &c.GC)
-	load(s, AutoscalerName, &c.Autoscaler)
 	load(s, ObservabilityName, &c.Observability)
+	load(s, DefaultsName, &c.Defaults)
+	load(s, FeaturesName, &c.Features)
+	load(s, AutoscalerName, &c.Autoscaler)
 	return c
 }
 
@@ -112,6 +141,17 @@ func (s *Store) Load() *Config {
 func load[T any](s *Store, name string, target **T) {
 	if v, ok := s.UntypedLoad(name).(*T); ok && v != nil {
 		*target = v
+	}
+}
+
+// fromData makes a constructor of a parser of data.
+func fromData[T any](parse func(map[string]string) (*T, error)) func(*corev1.ConfigMap) (*T, error) {
+	return func(cm *corev1.ConfigMap) (*T, error) {
+		v, err := parse(cm.Data)
+		if err != nil {
+			return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
+		}
+		return v, nil
 	}
 }
 

@@ -104,11 +104,24 @@ func (r *Resolver) Resolve(req Request) (map[string]Result, bool) {
 	defer r.mu.Unlock()
 	j, ok := r.jobs[req.UID]
 	if !ok {
+		r.sweep()
 		j = &job{Request: req, deadline: time.Now().Add(req.Timeout)}
 		r.jobs[req.UID] = j
 		r.queue.Add(req.UID)
 	}
 	return j.results, j.results != nil
+}
+
+// keep is how long an answer waits for somebody to take it.
+const keep = 10 * time.Minute
+
+// sweep drops answers that nobody came for: their Revisions are gone.
+func (r *Resolver) sweep() {
+	for uid, j := range r.jobs {
+		if j.results != nil && time.Since(j.deadline) > keep {
+			delete(r.jobs, uid)
+		}
+	}
 }
 
 // Forget drops the answer for a Revision that needs it no more.

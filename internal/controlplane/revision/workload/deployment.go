@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"weir.dev/api/autoscaling"
+	apiconfig "weir.dev/api/config"
 	"weir.dev/api/serving"
 	v1 "weir.dev/api/serving/v1"
-	"weir.dev/internal/controlplane/config"
 	"weir.dev/pkg/kmap"
 	"weir.dev/pkg/kmeta"
 	"weir.dev/pkg/ptr"
@@ -64,7 +64,7 @@ func UpToDate(want, existing *appsv1.Deployment) bool {
 }
 
 // InitialScale is how many instances a new rev starts with.
-func InitialScale(rev *v1.Revision, cfg *config.Autoscaler) int32 {
+func InitialScale(rev *v1.Revision, cfg *apiconfig.Autoscaler) int32 {
 	_, text, ok := autoscaling.InitialScaleAnnotation().Get(rev.Annotations)
 	if n, err := strconv.ParseInt(text, 10, 32); ok && err == nil && n >= 0 && (n > 0 || cfg.AllowZeroInitialScale) {
 		return int32(n)

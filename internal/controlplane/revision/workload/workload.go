@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"weir.dev/api/autoscaling"
+	apiconfig "weir.dev/api/config"
 	"weir.dev/api/serving"
 	v1 "weir.dev/api/serving/v1"
 	"weir.dev/internal/controlplane/config"
@@ -23,7 +24,7 @@ import (
 // Settings are the inputs that are not the Revision's own.
 type Settings struct {
 	Deployment *config.Deployment
-	Autoscaler *config.Autoscaler
+	Autoscaler *apiconfig.Autoscaler
 	// Drain is where pods that go away wait for their requests to end; the zero value leaves them without a hook.
 	Drain netip.AddrPort
 }

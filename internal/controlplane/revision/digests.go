@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package revision
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "weir.dev/api/serving/v1"
+	"weir.dev/internal/controlplane/config"
+	"weir.dev/internal/controlplane/revision/digest"
+	"weir.dev/pkg/apis"
+)
+
+// ConditionDigestsPinned is False, as a warning, on a Revision whose instances may not all run the same image. It goes away
+// when they do. The type is ours.
+const ConditionDigestsPinned apis.ConditionType = "DigestsPinned"
+
+// Reasons of ConditionDigestsPinned.
+const (
+	// ReasonUnresolved is a tag of which nobody could say what it means.
+	ReasonUnresolved = "Unresolved"
+	// ReasonStartedByTag is a digest that was learnt when instances ran already.
+	ReasonStartedByTag = "StartedByTag"
+)
+
+// resolveDigests finds out, once, which image each container means; false while that is going on. What could not be found
+// out is left to the node.
+func (r *Reconciler) resolveDigests(ctx context.Context, rev *v1.Revision) bool {
+	if len(rev.Status.ContainerStatuses)+len(rev.Status.InitContainerStatuses) ==
+		len(rev.Spec.Containers)+len(rev.Spec.InitContainers) {
+		return true
+	}
+	cfg := config.FromContext(ctx).Deployment
+	results := map[string]digest.Result{}
+	var unknown []string
+	for _, c := range slices.Concat(rev.Spec.InitContainers, rev.Spec.Containers) {
+		if d, ok := digest.Fixed(c.Image, cfg.RegistriesSkippingTagResolving); ok {
+			results[c.Image] = digest.Result{Digest: d}
+		} else {
+			unknown = append(unknown, c.Image)
+		}
+	}
+	if len(unknown) > 0 {
+		found, ok := r.digests.Resolve(request(rev, unknown, cfg))
+		if !ok {
+			rev.Status.MarkResourcesAvailableUnknown(v1.ReasonResolvingDigests, "")
+			return false
+		}
+		for image, result := range found {
+			results[image] = result
+		}
+		r.digests.Forget(rev.UID)
+	}
+	rev.Status.ContainerStatuses = statuses(rev.Spec.Containers, results)
+	rev.Status.InitContainerStatuses = statuses(rev.Spec.InitContainers, results)
+	warnUnresolved(rev, unknown, results)
+	return true
+}
+
+func request(rev *v1.Revision, images []string, cfg *config.Deployment) digest.Request {
+	as := digest.Identity{Namespace: rev.Namespace, ServiceAccount: rev.Spec.ServiceAccountName}
+	for _, ref := range rev.Spec.ImagePullSecrets {
+		as.PullSecrets = append(as.PullSecrets, ref.Name)
+	}
+	return digest.Request{
+		Revision: types.NamespacedName{Namespace: rev.Namespace, Name: rev.Name},
+		UID:      rev.UID, Images: images, As: as, Timeout: cfg.DigestResolutionTimeout,
+	}
+}
+
+func statuses(containers []corev1.Container, results map[string]digest.Result) []v1.ContainerStatus {
+	if len(containers) == 0 {
+		return nil
+	}
+	s := make([]v1.ContainerStatus, 0, len(containers))
+	for i := range containers {
+		s = append(s, v1.ContainerStatus{Name: containers[i].Name, ImageDigest: results[containers[i].Image].Digest})
+	}
+	return s
+}
+
+func warnUnresolved(rev *v1.Revision, images []string, results map[string]digest.Result) {
+	var messages []string
+	for _, image := range images {
+		if err := results[image].Err; err != nil {
+			messages = append(messages, v1.RevisionContainerMissingMessage(image, "failed to resolve image to digest: "+err.Error()))
+		}
+	}
+	if len(messages) > 0 {
+		warnDigests(rev, ReasonUnresolved, strings.Join(messages, "; ")+
+			". Each instance runs what the tag means to its node when it starts.")
+	}
+}
+
+func warnDigests(rev *v1.Revision, reason, message string) {
+	rev.GetConditionSet().Manage(&rev.Status).SetCondition(apis.Condition{
+		Type:     ConditionDigestsPinned,
+		Status:   corev1.ConditionFalse,
+		Severity: apis.ConditionSeverityWarning,
+		Reason:   reason,
+		Message:  message,
+	})
+}
+
+// pinDigests learns the digests that could not be looked up from what nodes say that they run, and keeps the warning until
+// instances are started by digest.
+func pinDigests(ctx context.Context, rev *v1.Revision, seen observation) {
+	if rev.Status.GetCondition(ConditionDigestsPinned) == nil {
+		return
+	}
+	cfg := config.FromContext(ctx).Deployment
+	unresolved, unpinned := false, ""
+	for i := range rev.Spec.Containers {
+		c, status := &rev.Spec.Containers[i], &rev.Status.ContainerStatuses[i]
+		if _, fixed := digest.Fixed(c.Image, cfg.RegistriesSkippingTagResolving); fixed {
+			continue
+		}
+		if status.ImageDigest == "" {
+			status.ImageDigest = digest.FromImageID(c.Image, seen.imageID(c.Name))
+		}
+		switch {
+		case status.ImageDigest == "":
+			unresolved = true
+		case seen.deployedImage(c.Name) != status.ImageDigest:
+			unpinned = c.Image
+		}
+	}
+	switch {
+	case unresolved:
+	case unpinned != "":
+		warnDigests(rev, ReasonStartedByTag, fmt.Sprintf(
+			"Image %q was not resolved before instances started; they are started by digest once there are none.", unpinned))
+	default:
+		// A condition that nothing depends on can always be removed.
+		_ = rev.GetConditionSet().Manage(&rev.Status).ClearCondition(ConditionDigestsPinned)
+	}
+}

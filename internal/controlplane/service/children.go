@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package service
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrs "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "weir.dev/api/serving/v1"
+	"weir.dev/pkg/controller"
+)
+
+// configuration gets, creates or corrects the Configuration of svc.
+func (r *Reconciler) configuration(ctx context.Context, svc *v1.Service) (*v1.Configuration, error) {
+	client := r.client.ServingV1().Configurations(svc.Namespace)
+	existing, err := r.configurations.Configurations(svc.Namespace).Get(svc.Name)
+	switch {
+	case apierrs.IsNotFound(err):
+		created, err := client.Create(ctx, makeConfiguration(svc, nil), metav1.CreateOptions{})
+		return created, announce(ctx, svc, "Configuration", err)
+	case err != nil:
+		return nil, fmt.Errorf("getting Configuration %q: %w", svc.Name, err)
+	case !metav1.IsControlledBy(existing, svc):
+		svc.Status.MarkConfigurationNotOwned(svc.Name)
+		return nil, fmt.Errorf("Service %q does not own Configuration %q", svc.Name, svc.Name) //nolint:staticcheck // kinds are proper names
+	}
+	want := makeConfiguration(svc, existing)
+	was := existing.DeepCopy()
+	was.SetDefaults(ctx)
+	want.SetDefaults(ctx)
+	if equality.Semantic.DeepEqual(was.Spec, want.Spec) && sameMeta(existing, want) {
+		return existing, nil
+	}
+	updated, err := client.Update(ctx, want, metav1.UpdateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("updating Configuration %q: %w", svc.Name, err)
+	}
+	return updated, nil
+}
+
+// route gets, creates or corrects the Route of svc.
+func (r *Reconciler) route(ctx context.Context, svc *v1.Service) (*v1.Route, error) {
+	client := r.client.ServingV1().Routes(svc.Namespace)
+	existing, err := r.routes.Routes(svc.Namespace).Get(svc.Name)
+	switch {
+	case apierrs.IsNotFound(err):
+		created, err := client.Create(ctx, makeRoute(svc, nil), metav1.CreateOptions{})
+		return created, announce(ctx, svc, "Route", err)
+	case err != nil:
+		return nil, fmt.Errorf("getting Route %q: %w", svc.Name, err)
+	case !metav1.IsControlledBy(existing, svc):
+		svc.Status.MarkRouteNotOwned(svc.Name)
+		return nil, fmt.Errorf("Service %q does not own Route %q", svc.Name, svc.Name) //nolint:staticcheck // kinds are proper names
+	}
+	want := makeRoute(svc, existing)
+	was := existing.DeepCopy()
+	was.SetDefaults(ctx)
+	want.SetDefaults(ctx)
+	if equality.Semantic.DeepEqual(was.Spec, want.Spec) && sameMeta(existing, want) {
+		return existing, nil
+	}
+	updated, err := client.Update(ctx, want, metav1.UpdateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("updating Route %q: %w", svc.Name, err)
+	}
+	return updated, nil
+}
+
+// sameMeta says whether two objects have the same labels and annotations.
+func sameMeta(a, b metav1.Object) bool {
+	return equality.Semantic.DeepEqual(a.GetLabels(), b.GetLabels()) &&
+		equality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations())
+}
+
+// announce records on svc that a child was created, or that it was not, and returns what is to be returned.
+func announce(ctx context.Context, svc *v1.Service, kind string, err error) error {
+	recorder := controller.GetEventRecorder(ctx)
+	if err != nil {
+		recorder.Eventf(svc, corev1.EventTypeWarning, "CreationFailed", "Failed to create %s %q: %v", kind, svc.Name, err)
+		return fmt.Errorf("creating %s %q: %w", kind, svc.Name, err)
+	}
+	recorder.Eventf(svc, corev1.EventTypeNormal, "Created", "Created %s %q", kind, svc.Name)
+	return nil
+}
