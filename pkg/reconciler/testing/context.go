@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package testing
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	"weir.dev/pkg/controller"
+	"weir.dev/pkg/injection"
+	logtesting "weir.dev/pkg/logging/testing"
+)
+
+// eventBuffer is more events than a test makes.
+const eventBuffer = 1000
+
+// SetupFakeContext returns a context with a test logger, an event recorder and
+// a set of the fakes that the test links, and the set's informers.
+func SetupFakeContext(t testing.TB) (context.Context, []controller.Informer) {
+	ctx, _, informers := SetupFakeContextWithCancel(t)
+	return ctx, informers
+}
+
+// SetupFakeContextWithCancel is SetupFakeContext with an end.
+func SetupFakeContextWithCancel(t testing.TB) (context.Context, context.CancelFunc, []controller.Informer) {
+	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
+	t.Cleanup(cancel)
+	ctx = controller.WithEventRecorder(ctx, record.NewFakeRecorder(eventBuffer))
+	ctx, informers := injection.Fake.SetupInformers(ctx, &rest.Config{})
+	return ctx, cancel, informers
+}
+
+// RunAndSyncInformers starts the informers and returns, once they have synced,
+// a function that waits for their end after that of ctx.
+func RunAndSyncInformers(ctx context.Context, informers ...controller.Informer) (func(), error) {
+	return controller.RunInformers(ctx.Done(), informers...)
+}
+
+// KeyOrDie is the key of an object; it panics on what has none.
+func KeyOrDie(obj metav1.Object) string {
+	key, err := cache.MetaNamespaceKeyFunc(obj)
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
