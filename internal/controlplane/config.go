@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+
+	"go.uber.org/zap"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/client-go/rest"
+)
+
+// DefaultNamespace is the system namespace unless Config names one.
+const DefaultNamespace = "knative-serving"
+
+// Config is what a control plane needs.
+type Config struct {
+	// RESTConfig leads to the API server; required. Without limits of its own it is not throttled: the server knows best.
+	RESTConfig *rest.Config
+	// Namespace is the system namespace; "" is DefaultNamespace. The operator's ConfigMaps must be there.
+	Namespace string
+	// FeedListener is where gateways connect; required. Run closes it.
+	FeedListener net.Listener
+	// FeedTLS secures the feed; nil is plaintext, for in-process listeners and tests.
+	FeedTLS *tls.Config
+	// Drain is where instances that go away wait for their requests to end, on the gateways' address; the zero value leaves
+	// them without a hook.
+	Drain netip.AddrPort
+	// Admission defaults and validates our kinds; nil leaves that to another process.
+	Admission *Admission
+	// Alone says that no other replica runs on this API server: leadership is not elected, so that a restart waits for no
+	// lease.
+	Alone bool
+	// Log; nil is as the ConfigMap config-logging says.
+	Log *zap.SugaredLogger
+}
+
+// Admission is how the API server reaches our webhooks.
+type Admission struct {
+	// Listener accepts the API server's connections; required. Run closes it.
+	Listener net.Listener
+	// CertDir keeps the certification authority over restarts; required.
+	CertDir string
+	// URL is how the API server reaches the listener, without a path; "" is https:// and its address.
+	URL string
+	// Service is the k8s Service before the listener, instead of a URL.
+	Service *admissionregistrationv1.ServiceReference
+}
+
+func (c *Config) complete() error {
+	switch {
+	case c.RESTConfig == nil:
+		return errors.New("controlplane: no REST configuration")
+	case c.FeedListener == nil:
+		return errors.New("controlplane: no listener for the feed")
+	case c.Admission != nil && (c.Admission.Listener == nil || c.Admission.CertDir == ""):
+		return errors.New("controlplane: admission needs a listener and a directory for certificates")
+	}
+	c.RESTConfig = rest.CopyConfig(c.RESTConfig)
+	if c.RESTConfig.QPS == 0 {
+		c.RESTConfig.QPS = -1
+	}
+	if c.Namespace == "" {
+		c.Namespace = DefaultNamespace
+	}
+	return nil
+}
