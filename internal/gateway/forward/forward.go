@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package forward
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+
+	"weir.dev/internal/gateway/backend"
+	"weir.dev/internal/gateway/route"
+)
+
+// Table is the routing table with backends as targets.
+type Table = route.Table[*backend.Backend]
+
+// Config of a Forwarder.
+type Config struct {
+	// Table returns the table to route by. While there is none it may wait for one as long as ctx lasts; nil is none.
+	Table func(ctx context.Context) *Table
+	// Trusted are the addresses whose X-Forwarded-Proto and X-Forwarded-Host are believed.
+	Trusted []netip.Prefix
+	// Log receives failures of instances at level Debug; nil is no log.
+	Log *slog.Logger
+}
+
+// Forwarder makes the handlers of the listeners. Safe for use by many goroutines.
+type Forwarder struct{ config Config }
+
+// New returns a Forwarder.
+func New(c Config) *Forwarder {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Forwarder{c}
+}
+
+// External serves the hosts that are not cluster-local.
+func (f *Forwarder) External() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, false) })
+}
+
+// Internal serves all hosts.
+func (f *Forwarder) Internal() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, true) })
+}
+
+func (f *Forwarder) serve(w http.ResponseWriter, r *http.Request, internal bool) {
+	target, ok := requestTarget(r)
+	if !ok {
+		answer(w, http.StatusBadRequest, "", "weir: this cannot be requested of a program behind a gateway\n")
+		return
+	}
+	table := f.config.Table(r.Context())
+	if table == nil {
+		w.Header().Set("Retry-After", "1")
+		answer(w, http.StatusServiceUnavailable, "Starting", "weir: the gateway does not know its routes yet\n")
+		return
+	}
+	path, redirect := table.Match(route.CleanHost(r.Host), r.URL.Path, r.Header, internal)
+	if path == nil {
+		answer(w, http.StatusNotFound, "NoRoute", "weir: nothing is served under this host and path\n")
+		return
+	}
+	if redirect {
+		w.Header().Set("Location", "https://"+route.CleanHost(r.Host)+target)
+		answer(w, http.StatusMovedPermanently, "", "")
+		return
+	}
+	split := path.Pick() // once, before any waiting
+	if split == nil {
+		answer(w, http.StatusServiceUnavailable, "NoSplit", "weir: this route has no traffic assigned\n")
+		return
+	}
+	x := newExchange(f, w, r)
+	defer x.end()
+	x.run(path, split, target)
+}
+
+// ReasonHeader names the cause of an answer that the gateway gave itself.
+const ReasonHeader = "Weir-Reason"
+
+// answer writes a response of the gateway's own.
+func answer(w http.ResponseWriter, code int, reason, text string) {
+	h := w.Header()
+	if reason != "" {
+		h.Set(ReasonHeader, reason)
+	}
+	if text != "" {
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+		h.Set("X-Content-Type-Options", "nosniff")
+	}
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(text))
+}

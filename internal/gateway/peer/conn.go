@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package peer
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"syscall"
+	"time"
+)
+
+// maxHead bounds the head of a response.
+const maxHead = 1 << 20
+
+var errHeadTooLong = errors.New("head of the response is too long")
+
+// conn is a connection that carries one request at a time.
+type conn struct {
+	peer *Peer
+	nc   net.Conn
+	br   *bufio.Reader
+	bw   *bufio.Writer
+
+	written int64 // bytes that the kernel took, ever
+	mark    int64 // written when the present request began
+	head    int   // bytes that may still be read as part of a head; negative is without limit
+	reused  bool
+	// lifetime is how long it may be kept idle; since is when it became so.
+	lifetime time.Duration
+	since    time.Time
+	abort    func()     // ends all blocked reads and writes, for good
+	probe    *idleProbe // nil if the connection has no file descriptor
+}
+
+func newConn(p *Peer, nc net.Conn) *conn {
+	c := &conn{peer: p, nc: nc, lifetime: idleLifetime, head: -1}
+	c.br = bufio.NewReaderSize((*connReader)(c), 4<<10)
+	c.bw = bufio.NewWriterSize((*connWriter)(c), 4<<10)
+	c.abort = func() { _ = nc.SetDeadline(time.Unix(1, 0)) }
+	if sc, ok := nc.(syscall.Conn); ok {
+		c.probe = newIdleProbe(sc)
+	}
+	return c
+}
+
+// alive has a look whether the program closed the connection (or sent something unasked) while it was idle.
+func (c *conn) alive() bool { return c.br.Buffered() == 0 && (c.probe == nil || c.probe.quiet()) }
+
+// untouched says that no byte of the present request reached the program: the kernel took none, or the program closed
+// its side before its kernel acknowledged any. failed is the error of the attempt.
+func (c *conn) untouched(failed error) bool {
+	if c.written == c.mark {
+		return true
+	}
+	return isEOF(failed) && c.probe != nil && c.probe.acked() <= c.mark
+}
+
+type connReader conn
+
+func (r *connReader) Read(p []byte) (int, error) {
+	if r.head == 0 {
+		return 0, errHeadTooLong
+	}
+	if r.head > 0 && len(p) > r.head {
+		p = p[:r.head]
+	}
+	n, err := r.nc.Read(p)
+	if r.head > 0 {
+		r.head -= n
+	}
+	return n, err
+}
+
+type connWriter conn
+
+func (w *connWriter) Write(p []byte) (int, error) {
+	n, err := w.nc.Write(p)
+	w.written += int64(n)
+	return n, err
+}
