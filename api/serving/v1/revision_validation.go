@@ -108,11 +108,20 @@ func (rs *RevisionSpec) Validate(ctx context.Context) *apis.FieldError {
 		least = 1
 	}
 	return podspec.Validate(ctx, &rs.PodSpec).
-		Also(podspec.Warnings(ctx, &rs.PodSpec)).
+		Also(rs.warnings(ctx)).
 		Also(within(rs.ContainerConcurrency, least, d.ContainerConcurrencyMaxLimit, "containerConcurrency")).
 		Also(within(rs.TimeoutSeconds, 0, d.MaxRevisionTimeoutSeconds, "timeoutSeconds")).
 		Also(notNegative(rs.ResponseStartTimeoutSeconds, "responseStartTimeoutSeconds")).
 		Also(notNegative(rs.IdleTimeoutSeconds, "idleTimeoutSeconds"))
+}
+
+// warnings are for people; what has an owner was written by a controller, which
+// has nobody to tell.
+func (rs *RevisionSpec) warnings(ctx context.Context) *apis.FieldError {
+	if len(apis.ParentMeta(ctx).OwnerReferences) > 0 {
+		return nil
+	}
+	return podspec.Warnings(ctx, &rs.PodSpec)
 }
 
 func within(n *int64, low, high int64, field string) *apis.FieldError {

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
+	"weir.dev/api/config"
+	"weir.dev/pkg/apis"
+)
+
+func quantity(s string) resource.Quantity { return resource.MustParse(s) }
+
+func TestServiceDefaults(t *testing.T) {
+	tests := map[string]struct {
+		reason string
+		data   map[string]string // of config-defaults
+		update bool
+		in     string
+		want   string // the spec, YAML
+	}{
+		"image only": {
+			reason: "the shortest Service that there is",
+			in:     goodService,
+			want: `
+template:
+  metadata: {}
+  spec:
+    containerConcurrency: 0
+    timeoutSeconds: 300
+    enableServiceLinks: false
+    containers:
+    - name: user-container
+      image: weir.local/hello
+      resources: {}
+      readinessProbe: {successThreshold: 1, tcpSocket: {port: 0}}
+traffic: [{latestRevision: true, percent: 100}]
+`,
+		},
+		"settings": {
+			reason: "the operator decides what users leave open",
+			data: map[string]string{
+				"revision-timeout-seconds": "60", "revision-response-start-timeout-seconds": "20",
+				"revision-idle-timeout-seconds": "10", "container-concurrency": "7", "revision-cpu-request": "100m",
+				"revision-memory-limit": "1Gi", "container-name-template": "{{.Name}}-main", "enable-service-links": "default",
+			},
+			in: goodService,
+			want: `
+template:
+  metadata: {}
+  spec:
+    containerConcurrency: 7
+    timeoutSeconds: 60
+    responseStartTimeoutSeconds: 20
+    idleTimeoutSeconds: 10
+    containers:
+    - name: hello-main
+      image: weir.local/hello
+      resources: {requests: {cpu: 100m}, limits: {memory: 1Gi}}
+      readinessProbe: {successThreshold: 1, tcpSocket: {port: 0}}
+traffic: [{latestRevision: true, percent: 100}]
+`,
+		},
+		"what is said stays": {
+			reason: "defaults fill gaps only; a timeout default that is not shorter is none",
+			data:   map[string]string{"revision-response-start-timeout-seconds": "200"},
+			update: true,
+			in: `
+metadata: {name: hello}
+spec:
+  template:
+    spec:
+      containerConcurrency: 3
+      timeoutSeconds: 100
+      containers:
+      - name: mine
+        image: a/b
+        readinessProbe: {httpGet: {path: /}, periodSeconds: 5}
+        livenessProbe: {grpc: {port: 5}}
+        volumeMounts: [{name: s, mountPath: /s}, {name: e, mountPath: /e}]
+      volumes: [{name: s, secret: {secretName: s}}, {name: e, emptyDir: {}}]
+  traffic: [{revisionName: hello-00001, percent: 100}, {tag: next}]
+`,
+			want: `
+template:
+  metadata: {}
+  spec:
+    containerConcurrency: 3
+    timeoutSeconds: 100
+    containers:
+    - name: mine
+      image: a/b
+      resources: {}
+      readinessProbe: {httpGet: {path: /, port: 0}, periodSeconds: 5, successThreshold: 1, failureThreshold: 3, timeoutSeconds: 1}
+      livenessProbe: {grpc: {port: 5, service: ""}}
+      volumeMounts: [{name: s, mountPath: /s, readOnly: true}, {name: e, mountPath: /e}]
+    volumes: [{name: s, secret: {secretName: s}}, {name: e, emptyDir: {}}]
+traffic: [{revisionName: hello-00001, latestRevision: false, percent: 100}, {tag: next, latestRevision: true, percent: 0}]
+`,
+		},
+		"several containers": {
+			reason: "numbers, the first that is free; only the one with a port takes requests",
+			in: `
+metadata: {name: hello}
+spec:
+  template:
+    spec:
+      containers:
+      - {image: a, ports: [{containerPort: 1}]}
+      - {image: b, name: user-container-1}
+      - {image: c}
+`,
+			want: `
+template:
+  metadata: {}
+  spec:
+    containerConcurrency: 0
+    timeoutSeconds: 300
+    enableServiceLinks: false
+    containers:
+    - {name: user-container-0, image: a, resources: {}, ports: [{containerPort: 1}], readinessProbe: {successThreshold: 1, tcpSocket: {port: 0}}}
+    - {name: user-container-1, image: b, resources: {}}
+    - {name: user-container-2, image: c, resources: {}}
+traffic: [{latestRevision: true, percent: 100}]
+`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			defaults, err := config.NewDefaults(tc.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := config.ToContext(context.Background(), &config.Config{Defaults: defaults})
+			s := object[Service](t, tc.in)
+			if tc.update {
+				ctx = apis.WithinUpdate(ctx, &Service{})
+			} else {
+				ctx = apis.WithinCreate(ctx)
+			}
+			s.SetDefaults(ctx)
+			got, err := yaml.Marshal(s.Spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gotAny, wantAny any
+			if err := yaml.Unmarshal(got, &gotAny); err != nil {
+				t.Fatal(err)
+			}
+			if err := yaml.Unmarshal([]byte(tc.want), &wantAny); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(wantAny, gotAny); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			again := s.DeepCopy()
+			again.SetDefaults(ctx)
+			if diff := cmp.Diff(s, again); diff != "" {
+				t.Errorf("defaults twice must be defaults once:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDefaultsKeepAChosenName(t *testing.T) {
+	old := object[Service](t, goodService)
+	old.Spec.Template.Name = "hello-one"
+	old.SetDefaults(apis.WithinCreate(context.Background()))
+
+	later, err := config.NewDefaults(map[string]string{"revision-cpu-request": "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := config.ToContext(apis.WithinUpdate(context.Background(), old), &config.Config{Defaults: later})
+	s := old.DeepCopy()
+	s.SetDefaults(ctx)
+	if got := s.Validate(ctx).Filter(apis.ErrorLevel); got != nil {
+		t.Errorf("changed settings must not trip over a name that stays: %v", got)
+	}
+}
+
+func TestSecureDefaults(t *testing.T) {
+	features, err := config.NewFeatures(map[string]string{"secure-pod-defaults": "enabled"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := config.ToContext(apis.WithinCreate(context.Background()), &config.Config{Features: features})
+	s := object[Service](t, goodService)
+	s.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80}}
+	s.SetDefaults(ctx)
+	if got := s.Validate(ctx); got != nil {
+		t.Errorf("what the defaults make must be valid and no reason to warn, got %v", got)
+	}
+	sc := s.Spec.Template.Spec.Containers[0].SecurityContext
+	if !*sc.RunAsNonRoot || *sc.AllowPrivilegeEscalation || sc.SeccompProfile.Type != "RuntimeDefault" ||
+		sc.Capabilities.Drop[0] != "ALL" || sc.Capabilities.Add[0] != "NET_BIND_SERVICE" {
+		t.Errorf("got %+v", sc)
+	}
+}
