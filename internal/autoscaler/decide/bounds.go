@@ -20,7 +20,7 @@ func (b Bounds) Apply(desired int32) int32 {
 	if desired == Unknown {
 		return Unknown
 	}
-	desired = max(desired, b.least())
+	desired = max(desired, b.Least())
 	if b.Max > 0 {
 		desired = min(desired, b.Max)
 	}
@@ -39,7 +39,8 @@ func (b Bounds) ActiveAt() int32 {
 	return max(least, 1)
 }
 
-func (b Bounds) least() int32 {
+// Least is the count that there is in any case.
+func (b Bounds) Least() int32 {
 	if b.Unreachable {
 		return 0
 	}

@@ -77,15 +77,18 @@ type hold struct {
 	until time.Time
 }
 
-// New returns a scaler of a revision with ready instances. If there are some already, it has taken over from another
-// and keeps at least that many for one stable window, with more than one as if in a panic.
-func New(p Params, now time.Time, ready int32) *Scaler {
-	s := &Scaler{params: p, window: NewWindow(p.StableWindow)}
+// New returns a scaler that has seen nothing yet.
+func New(p Params) *Scaler {
+	return &Scaler{params: p, window: NewWindow(p.StableWindow)}
+}
+
+// Begin tells a new scaler how many instances there are. If there are some, it has taken over from another and keeps at
+// least that many for one stable window, with more than one as if in a panic.
+func (s *Scaler) Begin(now time.Time, ready int32) {
 	s.Hold(now, ready)
 	if ready > 1 {
 		s.crossed, s.floor = now, ready
 	}
-	return s
 }
 
 // SetParams changes the settings. A longer window starts from what the shorter one remembers.

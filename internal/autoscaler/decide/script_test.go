@@ -97,7 +97,8 @@ func (p *player) do(command string, args []string) {
 		p.setParams(args)
 	case "start":
 		p.ready = int32(p.number(strings.TrimPrefix(args[0], "ready=")))
-		p.scaler = New(p.params, p.now, p.ready)
+		p.scaler = New(p.params)
+		p.scaler.Begin(p.now, p.ready)
 		p.since, p.until, p.last = p.now, p.now, Decision{Desired: -2}
 	case "follow":
 		p.follow = true
