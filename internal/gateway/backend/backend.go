@@ -25,6 +25,7 @@ type Backend struct {
 	queue     queue
 	inFlight  int
 	poked     int64 // when the last wake-up was sent, for those that fail at once
+	quiet     bool  // the last period had no request in it
 	refs      int   // branches of the routing table that lead here; guarded by the lock of the set
 }
 

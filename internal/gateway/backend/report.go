@@ -11,6 +11,8 @@ type Report struct {
 	Waiting, InFlight int
 	// Starved says that requests wait and there is no instance.
 	Starved bool
+	// Quiet says that there was no request in this period and none in the one before.
+	Quiet bool
 	// Loads are the requests in hand by the UID of the instance, without idle ones.
 	Loads map[string]int
 }
@@ -26,6 +28,8 @@ func (b *Backend) Report() Report {
 		InFlight: b.inFlight,
 		Starved:  b.queue.len > 0 && len(b.pool) == 0,
 	}
+	quiet := r.Requests == 0 && r.Concurrency == 0
+	r.Quiet, b.quiet = quiet && b.quiet, quiet
 	for uid, i := range b.instances {
 		if i.inFlight > 0 {
 			if r.Loads == nil {

@@ -105,18 +105,27 @@ func (m *mailbox) take() *feedpb.GatewayReport {
 	return out
 }
 
-// measure ends a period of all revisions.
+// measure ends a period of all revisions. Those without requests are left out, which says that their figures are zero; but
+// the list is not empty while there are revisions, since it also says that the gateway measures.
 func measure(set *backend.Set) (stats []*feedpb.RevisionStats, pokes []*feedpb.Poke) {
+	var quiet *feedpb.RevisionStats
 	set.Each(func(b *backend.Backend) {
 		s := b.Spec()
 		if s == nil || s.Kind != backend.Revision {
 			return
 		}
 		r := b.Report()
+		if r.Quiet && quiet != nil {
+			return
+		}
 		out := &feedpb.RevisionStats{
 			Namespace: b.Ref().Namespace, Revision: b.Ref().Name, Uid: s.UID,
 			AverageConcurrency: r.Concurrency, Requests: r.Requests, PeriodNs: int64(r.Length),
 			Waiting: uint32(r.Waiting), InFlight: uint32(r.InFlight),
+		}
+		if r.Quiet {
+			quiet = out
+			return
 		}
 		for uid, n := range r.Loads {
 			out.Loads = append(out.Loads, &feedpb.InstanceLoad{Uid: uid, InFlight: uint32(n)})
@@ -126,6 +135,9 @@ func measure(set *backend.Set) (stats []*feedpb.RevisionStats, pokes []*feedpb.P
 			pokes = append(pokes, poke(b, r.Waiting))
 		}
 	})
+	if len(stats) == 0 && quiet != nil {
+		stats = append(stats, quiet)
+	}
 	return stats, pokes
 }
 
