@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gc
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "weir.dev/api/serving/v1"
+	"weir.dev/internal/controlplane/config"
+)
+
+var now = time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
+
+// revision was made and last routed to that many hours ago.
+func revision(name string, made, active int, changes ...func(*v1.Revision)) *v1.Revision {
+	rev := &v1.Revision{ObjectMeta: metav1.ObjectMeta{
+		Name: name, CreationTimestamp: metav1.NewTime(now.Add(-time.Duration(made) * time.Hour)),
+		Labels: map[string]string{}, Annotations: map[string]string{},
+	}}
+	rev.SetRoutingState(v1.RoutingStateReserve, now.Add(-time.Duration(active)*time.Hour))
+	for _, change := range changes {
+		change(rev)
+	}
+	return rev
+}
+
+func in(state v1.RoutingState) func(*v1.Revision) {
+	return func(rev *v1.Revision) { rev.Labels["serving.knative.dev/routingState"] = string(state) }
+}
+
+func TestCollect(t *testing.T) {
+	rules := func(createAge, activeAge time.Duration, least, most int64) *config.GC {
+		return &config.GC{
+			RetainSinceCreateTime: createAge, RetainSinceLastActiveTime: activeAge,
+			MinNonActiveRevisions: least, MaxNonActiveRevisions: most,
+		}
+	}
+	const off = config.Disabled
+	kept := func(rev *v1.Revision) { rev.Annotations["serving.knative.dev/no-gc"] = "true" }
+	tests := map[string]struct {
+		reason string
+		rules  *config.GC
+		all    []*v1.Revision
+		want   []string
+	}{
+		"stale": {
+			reason: "past both ages, the one longest out of use first",
+			rules:  rules(10*time.Hour, 5*time.Hour, 0, off),
+			all:    []*v1.Revision{revision("a", 20, 6), revision("b", 20, 7), revision("young", 9, 6), revision("recent", 20, 4)},
+			want:   []string{"b", "a"},
+		},
+		"in use": {
+			reason: "routed to, perhaps soon, pinned by its user, or the latest ready",
+			rules:  rules(time.Hour, time.Hour, 0, 0),
+			all: []*v1.Revision{
+				revision("active", 20, 20, in(v1.RoutingStateActive)), revision("pending", 20, 20, in(v1.RoutingStatePending)),
+				revision("unset", 20, 20, in("")), revision("kept", 20, 20, kept), revision("latest", 20, 20),
+			},
+		},
+		"least": {
+			reason: "that many stay whatever their age",
+			rules:  rules(time.Hour, time.Hour, 2, off),
+			all:    []*v1.Revision{revision("a", 20, 20), revision("b", 20, 19), revision("c", 20, 18)},
+			want:   []string{"a"},
+		},
+		"most": {
+			reason: "above that the oldest go whatever their age",
+			rules:  rules(off, off, 0, 1),
+			all:    []*v1.Revision{revision("c", 3, 3), revision("a", 5, 5), revision("b", 4, 4)},
+			want:   []string{"a", "b"},
+		},
+		"both": {
+			reason: "stale ones first, then the oldest down to the most",
+			rules:  rules(10*time.Hour, off, 0, 1),
+			all:    []*v1.Revision{revision("a", 20, 1), revision("b", 5, 5), revision("c", 4, 4)},
+			want:   []string{"a", "b"},
+		},
+		"off": {
+			reason: "nothing is stale and nothing too many",
+			rules:  rules(off, off, 0, off),
+			all:    []*v1.Revision{revision("a", 1000, 1000)},
+		},
+		"never routed": {
+			reason: "its age counts",
+			rules:  rules(off, 5*time.Hour, 0, off),
+			all:    []*v1.Revision{revision("a", 6, 0, func(rev *v1.Revision) { delete(rev.Annotations, "serving.knative.dev/routingStateModified") })},
+			want:   []string{"a"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, rev := range collect(tc.rules, "latest", tc.all, now) {
+				got = append(got, rev.Name)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
