@@ -85,7 +85,7 @@ func (b *Backend) wait(ctx context.Context, cost int64, first bool) (Lease, erro
 		b.mu.Unlock()
 		return Lease{}, err
 	}
-	w := waiters.Get().(*waiter)
+	w := b.set.waiters.Get().(*waiter)
 	if first {
 		b.queue.pushFront(w)
 	} else {
@@ -131,7 +131,7 @@ func (b *Backend) await(ctx context.Context, w *waiter) (*Instance, error) {
 			b.queue.remove(w)
 			b.meter.Leave(b.set.config.Now())
 			b.mu.Unlock()
-			w.recycle()
+			b.recycle(w)
 			return nil, context.Cause(ctx)
 		}
 		b.mu.Unlock()
@@ -139,12 +139,12 @@ func (b *Backend) await(ctx context.Context, w *waiter) (*Instance, error) {
 		if w.inst != nil {
 			l := Lease{backend: b, inst: w.inst}
 			l.Release()
-			w.recycle()
+			b.recycle(w)
 			return nil, context.Cause(ctx)
 		}
 	}
 	inst, err := w.inst, w.err
-	w.recycle()
+	b.recycle(w)
 	if err != nil {
 		b.mu.Lock()
 		b.meter.Leave(b.set.config.Now())
@@ -154,7 +154,7 @@ func (b *Backend) await(ctx context.Context, w *waiter) (*Instance, error) {
 	return inst, nil
 }
 
-func (w *waiter) recycle() {
+func (b *Backend) recycle(w *waiter) {
 	w.inst, w.err = nil, nil
-	waiters.Put(w)
+	b.set.waiters.Put(w)
 }

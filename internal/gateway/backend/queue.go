@@ -3,8 +3,6 @@
 
 package backend
 
-import "sync"
-
 // waiter is a request in the queue. Exactly one of inst and err is set when ready is signalled.
 type waiter struct {
 	prev, next *waiter
@@ -13,8 +11,6 @@ type waiter struct {
 	inst       *Instance
 	err        *Error
 }
-
-var waiters = sync.Pool{New: func() any { return &waiter{ready: make(chan struct{}, 1)} }}
 
 // queue is a list in the order of arrival, from which a caller that gave up is taken in constant time.
 type queue struct {

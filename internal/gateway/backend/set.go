@@ -49,7 +49,8 @@ type Set struct {
 	mu       sync.Mutex // taken before that of a backend
 	backends map[route.Ref]*Backend
 
-	watch drains
+	watch   drains
+	waiters sync.Pool
 }
 
 // NewSet returns an empty set.
@@ -71,6 +72,7 @@ func NewSet(c Config) *Set {
 		c.Wake = func(*Backend) {}
 	}
 	s := &Set{config: c, backends: map[route.Ref]*Backend{}}
+	s.waiters.New = func() any { return &waiter{ready: make(chan struct{}, 1)} }
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -141,8 +143,9 @@ func (s *Set) Each(f func(*Backend)) {
 	s.mu.Lock()
 	all := make([]*Backend, 0, len(s.backends))
 	for _, b := range s.backends {
-		s.sweep(b)
-		all = append(all, b)
+		if !s.sweep(b) {
+			all = append(all, b)
+		}
 	}
 	s.mu.Unlock()
 	for _, b := range all {
@@ -153,16 +156,16 @@ func (s *Set) Each(f func(*Backend)) {
 func (s *Set) get(ref route.Ref) *Backend {
 	b := s.backends[ref]
 	if b == nil {
-		b = &Backend{ref: ref, set: s}
+		b = &Backend{ref: ref, set: s, poked: -wakeEvery}
 		s.backends[ref] = b
 	}
 	return b
 }
 
 // sweep drops a backend that neither the feed nor the table nor a request needs.
-func (s *Set) sweep(b *Backend) {
+func (s *Set) sweep(b *Backend) (dropped bool) {
 	if b.refs > 0 || b.spec.Load() != nil || s.backends[b.ref] != b {
-		return
+		return false
 	}
 	b.mu.Lock()
 	used := b.meter.Count() > 0 || len(b.instances) > 0
@@ -170,6 +173,7 @@ func (s *Set) sweep(b *Backend) {
 	if !used {
 		delete(s.backends, b.ref)
 	}
+	return !used
 }
 
 // spawn runs f until it ends by itself or the set is closed; false if the set is closed already.

@@ -27,7 +27,7 @@ func (b *Backend) wake() {
 
 // retryFailed asks for another attempt on behalf of a request that is refused: without it a revision would stay failed.
 func (b *Backend) retryFailed() {
-	if now := b.set.config.Now(); b.poked == 0 || now-b.poked >= wakeEvery {
+	if now := b.set.config.Now(); now-b.poked >= wakeEvery {
 		b.wake()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync"
 
 	"weir.dev/internal/gateway/backend"
 	"weir.dev/internal/gateway/route"
@@ -27,14 +28,24 @@ type Config struct {
 }
 
 // Forwarder makes the handlers of the listeners. Safe for use by many goroutines.
-type Forwarder struct{ config Config }
+type Forwarder struct {
+	config  Config
+	buffers sync.Pool // of *[]byte
+}
+
+const bufferSize = 32 << 10
 
 // New returns a Forwarder.
 func New(c Config) *Forwarder {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Forwarder{c}
+	f := &Forwarder{config: c}
+	f.buffers.New = func() any {
+		b := make([]byte, bufferSize)
+		return &b
+	}
+	return f
 }
 
 // External serves the hosts that are not cluster-local.

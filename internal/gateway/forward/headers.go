@@ -89,7 +89,7 @@ func (x *exchange) fillBody() {
 	}
 	q.Body, q.Length, q.Trailer = r.Body, r.ContentLength, r.Trailer
 	q.Expect = r.ProtoMajor == 1 && hasToken(r.Header["Expect"], "100-continue")
-	q.StopReading = x.stopReading
+	q.StopReading, q.Buffers = x.stopReading, &x.f.buffers
 	if r.ProtoMajor == 1 {
 		_ = x.control.EnableFullDuplex()
 	}

@@ -7,18 +7,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"weir.dev/internal/gateway/peer"
 )
-
-const bufferSize = 32 << 10
-
-var buffers = sync.Pool{New: func() any {
-	b := make([]byte, bufferSize)
-	return &b
-}}
 
 // interim passes on a response before the response.
 func (x *exchange) interim(code int, h http.Header) {
@@ -57,8 +49,8 @@ func (x *exchange) respond(res *peer.Response) {
 }
 
 func (x *exchange) copyBody(res *peer.Response) {
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	buf := x.f.buffers.Get().(*[]byte)
+	defer x.f.buffers.Put(buf)
 	for {
 		n, err := res.Body.Read(*buf)
 		if n > 0 {

@@ -51,6 +51,9 @@ type Request struct {
 	// StopReading makes sure that a blocked Read of Body returns soon. It must be set if Body is.
 	StopReading func()
 
+	// Buffers holds *[]byte of a useful length. It must be set if Body is.
+	Buffers *sync.Pool
+
 	sender sender      // HTTP/1.1
 	stream *streamBody // HTTP/2
 }

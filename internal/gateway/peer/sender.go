@@ -27,13 +27,6 @@ type sender struct {
 	verdict chan bool // whether to send a body that was announced with Expect; nil if it was not
 }
 
-const bufferSize = 32 << 10
-
-var buffers = sync.Pool{New: func() any {
-	b := make([]byte, bufferSize)
-	return &b
-}}
-
 // expectTimeout is how long a program that does not answer Expect keeps the body waiting (RFC 9110, 10.1.1).
 const expectTimeout = time.Second
 
@@ -47,7 +40,7 @@ func (q *Request) attach(c *conn) bool {
 	}
 	s.conn, s.sent, s.whole = c, 0, false
 	if s.buf == nil {
-		s.buf = buffers.Get().(*[]byte)
+		s.buf = q.Buffers.Get().(*[]byte)
 		if q.Expect {
 			s.verdict = make(chan bool, 1)
 		}
@@ -145,7 +138,7 @@ func (q *Request) Finish() {
 		_, _ = io.Copy(io.Discard, q.Body)
 	}
 	if s.buf != nil {
-		buffers.Put(s.buf)
+		q.Buffers.Put(s.buf)
 		s.buf = nil
 	}
 }
@@ -178,7 +171,7 @@ func (s *sender) permitted() bool {
 func (q *Request) step() bool {
 	s := &q.sender
 	start := s.kept
-	if start == bufferSize {
+	if start == len(*s.buf) {
 		start = 0
 		s.mu.Lock()
 		s.lost, s.kept = true, 0
