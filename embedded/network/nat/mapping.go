@@ -95,3 +95,30 @@ func makePair(ip netip.Addr) (p pair) {
 	copy(p[4:], ip.AsSlice())
 	return p
 }
+
+// Flow is what a client may have under way to an endpoint.
+type Flow struct {
+	IP       netip.Addr
+	Protocol uint8
+	Port     uint16
+	Endpoint netip.AddrPort
+}
+
+// Gone lists what was translated before and no longer is.
+func Gone(before, after []Mapping) []Flow {
+	now := map[Flow]bool{}
+	for _, f := range flows(after) {
+		now[f] = true
+	}
+	return slices.DeleteFunc(flows(before), func(f Flow) bool { return now[f] })
+}
+
+func flows(mappings []Mapping) []Flow {
+	var all []Flow
+	for _, m := range mappings {
+		for _, end := range m.Endpoints {
+			all = append(all, Flow{IP: m.IP, Protocol: m.Protocol, Port: m.Port, Endpoint: end})
+		}
+	}
+	return all
+}

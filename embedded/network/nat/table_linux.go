@@ -52,17 +52,26 @@ func Open(cfg Config) (*Table, error) {
 		Table: t.table, Name: "hairpin", Concatenation: true,
 		KeyType: nftables.MustConcatSetType(nftables.TypeIPAddr, nftables.TypeIPAddr),
 	}
-	fits, err := t.fits()
-	if err != nil {
-		return nil, fmt.Errorf("find nftables table %s: %w", cfg.Name, err)
-	}
-	if fits {
-		return t, nil
-	}
-	if err := t.install(); err != nil {
-		return nil, fmt.Errorf("make nftables table %s: %w", cfg.Name, err)
+	if err := t.Ensure(); err != nil {
+		return nil, err
 	}
 	return t, nil
+}
+
+// Ensure makes the table if somebody deleted it. The next [Table.Sync] fills it.
+func (t *Table) Ensure() error {
+	fits, err := t.fits()
+	if err != nil {
+		return fmt.Errorf("find nftables table %s: %w", t.cfg.Name, err)
+	}
+	if fits {
+		return nil
+	}
+	t.now = nil
+	if err := t.install(); err != nil {
+		return fmt.Errorf("make nftables table %s: %w", t.cfg.Name, err)
+	}
+	return nil
 }
 
 func (t *Table) portMap(name string) *nftables.Set {
