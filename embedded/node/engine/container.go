@@ -54,7 +54,13 @@ type Request struct {
 	Env, Args []string
 	// Mounts are the pod's volumes.
 	Mounts []specs.Mount
+	// Expand replaces variables, for callers that compute Mounts later.
+	Expand func(string) string
 }
+
+// ErrRuntime says that the runtime refused the container, so that this run of
+// it has failed. Other errors of Create mean that it was never tried.
+var ErrRuntime = errors.New("runtime refused the container")
 
 // Create makes a container whose process waits to be started.
 func (e *Engine) Create(ctx context.Context, req Request) (Container, error) {
@@ -77,9 +83,14 @@ func (e *Engine) Create(ctx context.Context, req Request) (Container, error) {
 	}
 	monitored := e.monitored(c)
 	monitored.Stdin, monitored.Terminal = req.Container.Stdin, req.Container.TTY
-	_, err = e.cfg.Monitor.Create(ctx, monitored)
-	return c, err
+	if _, err = e.cfg.Monitor.Create(ctx, monitored); err != nil {
+		return c, fmt.Errorf("%w: %w", ErrRuntime, err)
+	}
+	return c, nil
 }
+
+// ScratchDir is a directory of the host that goes with the container.
+func (e *Engine) ScratchDir(c Container) string { return filepath.Join(e.bundle(c), "scratch") }
 
 func (e *Engine) spec(c Container, req Request, root string) (*specs.Spec, error) {
 	user, err := oci.ResolveUser(root, req.Image.User, req.Pod, req.Container)

@@ -27,6 +27,9 @@ const (
 type Config struct {
 	Kind  Kind
 	Probe *corev1.Probe
+	// Healthy says that a readiness probe has succeeded already: the container
+	// was started by an earlier process of ours.
+	Healthy bool
 	// Attempt tries once; an error is a failure.
 	Attempt func(ctx context.Context) error
 	// Changed is called when a threshold is crossed: with true from "not yet",
@@ -45,14 +48,14 @@ type Config struct {
 // can only succeed: failures count once a period, as Kubernetes promises. So a
 // container is ready when it is, and not at the next tick.
 func Run(ctx context.Context, cfg Config) {
-	r := runner{Config: cfg, healthy: cfg.Kind == Liveness, period: seconds(cfg.Probe.PeriodSeconds, 10*time.Second)}
+	r := runner{Config: cfg, healthy: cfg.Healthy || cfg.Kind == Liveness, period: seconds(cfg.Probe.PeriodSeconds, 10*time.Second)}
 	if cfg.Kind == Readiness && cfg.Probe.PeriodSeconds == 0 {
 		r.period = time.Second
 	}
 	if !wait(ctx, r.firstDelay()) {
 		return
 	}
-	if cfg.Kind != Liveness && !r.eagerly(ctx) {
+	if !r.healthy && !r.eagerly(ctx) {
 		return
 	}
 	for !r.done {

@@ -106,6 +106,12 @@ func (p *Puller) Ensure(ctx context.Context, req Request) (Ready, error) {
 	return ready, nil
 }
 
+// Present says whether the image could be used without asking a registry.
+func (p *Puller) Present(ref string) bool {
+	_, err := p.store.Lookup(ref)
+	return err == nil
+}
+
 // Release ends the owner's need of its image.
 func (p *Puller) Release(owner string) error { return p.store.Release(owner) }
 

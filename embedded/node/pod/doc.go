@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pod makes one pod happen on this node: sandbox, volumes, init
+// containers, containers with their probes, hooks and restarts, the end, and the
+// status all the while. It decides; an Engine does. It knows the pod's API
+// object, but neither the API server nor how pods get here.
+//
+// A pod has one goroutine for its course and one for each container, which is the
+// only one to touch that container. When the node's context ends they return and
+// leave the containers running; Adopt takes them over in the next process.
+package pod

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pod
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/reference"
+
+	noderecord "weir.dev/embedded/node/record"
+	"weir.dev/embedded/node/status"
+)
+
+// reset makes the status that of a pod which is just starting. What the API
+// says about earlier containers of this pod (the machine was restarted) is kept
+// as their count of restarts.
+func (p *Pod) reset() {
+	st := &p.pod.Status
+	begin := func(old []corev1.ContainerStatus, specs []corev1.Container, reason string) []corev1.ContainerStatus {
+		var fresh []corev1.ContainerStatus
+		for i := range specs {
+			c := corev1.ContainerStatus{Name: specs[i].Name, Image: specs[i].Image, Started: new(bool)}
+			c.State.Waiting = &corev1.ContainerStateWaiting{Reason: reason}
+			j := slices.IndexFunc(old, func(o corev1.ContainerStatus) bool { return o.Name == c.Name })
+			if j >= 0 && old[j].ContainerID != "" {
+				c.RestartCount = old[j].RestartCount + 1
+				c.LastTerminationState = lost(old[j])
+				p.containers[c.Name] = noderecord.Container{Attempt: int(old[j].RestartCount)}
+			}
+			fresh = append(fresh, c)
+		}
+		return fresh
+	}
+	first := "ContainerCreating"
+	if len(p.pod.Spec.InitContainers) > 0 {
+		first = "PodInitializing"
+	}
+	st.InitContainerStatuses = begin(st.InitContainerStatuses, p.pod.Spec.InitContainers, "PodInitializing")
+	st.ContainerStatuses = begin(st.ContainerStatuses, p.pod.Spec.Containers, first)
+	st.PodIP, st.PodIPs = "", nil
+	if st.StartTime == nil {
+		now := metav1.Now()
+		st.StartTime = &now
+	}
+	if p.cfg.Node.IP.IsValid() {
+		st.HostIP = p.cfg.Node.IP.String()
+		st.HostIPs = []corev1.HostIP{{IP: st.HostIP}}
+	}
+}
+
+// lost is the last state of a container that went with its machine.
+func lost(old corev1.ContainerStatus) corev1.ContainerState {
+	if old.State.Terminated != nil {
+		return old.State
+	}
+	terminated := &corev1.ContainerStateTerminated{
+		ExitCode: 137, Reason: "ContainerStatusUnknown", ContainerID: old.ContainerID,
+		Message: "The container could not be located when the pod was started again",
+	}
+	if old.State.Running != nil {
+		terminated.StartedAt = old.State.Running.StartedAt
+	}
+	return corev1.ContainerState{Terminated: terminated}
+}
+
+// update changes the status, saves the pod and has it published.
+func (p *Pod) update(change func(st *corev1.PodStatus)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.pod.Status.DeepCopy()
+	change(&p.pod.Status)
+	p.compute()
+	if equality.Semantic.DeepEqual(before, &p.pod.Status) {
+		return
+	}
+	p.save()
+	p.Republish()
+}
+
+// touch computes the status anew, for what is not part of it.
+func (p *Pod) touch() { p.update(func(*corev1.PodStatus) {}) }
+
+func (p *Pod) compute() {
+	status.Update(p.pod, status.Situation{
+		SandboxReady: p.networked, Stopping: p.stop.requested(),
+		Failure: p.failure, FailureMessage: p.failureMessage,
+		Now: metav1.Now(),
+	})
+}
+
+// publish publishes changes until ctx ends, and what is left of them then.
+func (p *Pod) publish(ctx context.Context) {
+	const first, longest, patience = 50 * time.Millisecond, 5 * time.Second, 2 * time.Second
+	for pause := first; ; {
+		select {
+		case <-p.changed:
+			if p.cfg.Publish(ctx, p.Snapshot()) == nil {
+				pause = first
+				continue
+			}
+			p.Republish()
+			if wait(ctx, pause) {
+				pause = min(2*pause, longest)
+				continue
+			}
+		case <-ctx.Done():
+		}
+		select {
+		case <-p.changed:
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			_ = p.cfg.Publish(last, p.Snapshot())
+			cancel()
+		default:
+		}
+		return
+	}
+}
+
+func (p *Pod) setIP(ip netip.Addr) {
+	p.mu.Lock()
+	p.networked = true
+	p.mu.Unlock()
+	p.update(func(st *corev1.PodStatus) {
+		st.PodIP = ip.String()
+		st.PodIPs = []corev1.PodIP{{IP: st.PodIP}}
+	})
+}
+
+// ip is the pod's address.
+func (p *Pod) ip() netip.Addr {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ip, err := netip.ParseAddr(p.pod.Status.PodIP)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ip
+}
+
+func findStatus(st *corev1.PodStatus, name string) *corev1.ContainerStatus {
+	for _, list := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// event records an event about the pod, or about one of its containers.
+func (p *Pod) event(kind, reason, container, format string, args ...any) {
+	p.mu.Lock()
+	pod := p.pod
+	p.mu.Unlock()
+	path := ""
+	if container != "" {
+		path = fmt.Sprintf("spec.containers{%s}", container)
+		if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == container }) {
+			path = fmt.Sprintf("spec.initContainers{%s}", container)
+		}
+	}
+	ref, err := reference.GetPartialReference(scheme.Scheme, pod, path)
+	if err != nil {
+		p.log.Error("cannot refer to pod in an event", "error", err)
+		return
+	}
+	p.cfg.Events.Eventf(ref, kind, reason, format, args...)
+}
