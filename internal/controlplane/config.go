@@ -4,6 +4,7 @@
 package controlplane
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -32,6 +33,9 @@ type Config struct {
 	Drain netip.AddrPort
 	// Admission defaults and validates our kinds; nil leaves that to another process.
 	Admission *Admission
+	// Prepare is called when admission is in force and before any reconciler starts, to write what admission guards and
+	// reconcilers need, such as the ConfigMaps; nil is nothing to do.
+	Prepare func(context.Context) error
 	// Alone says that no other replica runs on this API server: leadership is not elected, so that a restart waits for no
 	// lease.
 	Alone bool

@@ -29,6 +29,7 @@ func (cp *ControlPlane) constructors() []injection.ControllerConstructor {
 		revision.Config{Digests: cp.digests, Drain: cp.cfg.Drain}.NewController,
 		route.NewController,
 		cp.newIngressController,
+		cp.autoscaler.NewController,
 		gc.NewController,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"weir.dev/internal/admission"
+	"weir.dev/internal/autoscaler"
 	"weir.dev/internal/controlplane/config"
 	"weir.dev/internal/controlplane/feed"
 	"weir.dev/internal/controlplane/revision"
@@ -31,11 +32,12 @@ const component = "controller"
 
 // ControlPlane is an assembled controller. Each is run once.
 type ControlPlane struct {
-	cfg       Config
-	feed      *feed.Server
-	digests   *digest.Resolver
-	admission *admission.Admission
-	settings  *admission.Settings
+	cfg        Config
+	feed       *feed.Server
+	autoscaler *autoscaler.Autoscaler
+	digests    *digest.Resolver
+	admission  *admission.Admission
+	settings   *admission.Settings
 
 	synced chan []cache.InformerSynced // what must have synced to be ready; sent once
 	ready  chan struct{}
@@ -51,12 +53,14 @@ func New(cfg Config) (*ControlPlane, error) {
 		return nil, fmt.Errorf("controlplane: %w", err)
 	}
 	cp := &ControlPlane{
-		cfg:     cfg,
-		digests: digest.NewResolver(&digest.Remote{Client: kube}),
-		synced:  make(chan []cache.InformerSynced, 1),
-		ready:   make(chan struct{}),
+		cfg:        cfg,
+		autoscaler: autoscaler.New(),
+		digests:    digest.NewResolver(&digest.Remote{Client: kube}),
+		synced:     make(chan []cache.InformerSynced, 1),
+		ready:      make(chan struct{}),
 	}
-	if cp.feed, err = feed.New(feed.Config{Listener: cfg.FeedListener, TLS: cfg.FeedTLS}); err != nil {
+	cp.feed, err = feed.New(feed.Config{Listener: cfg.FeedListener, TLS: cfg.FeedTLS, Receiver: cp.autoscaler})
+	if err != nil {
 		return nil, err
 	}
 	return cp, cp.assembleAdmission(kube)
@@ -110,8 +114,8 @@ func (cp *ControlPlane) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(background, cancel)() // without one of its parts the rest is of no use
-	err := cp.admit(ctx)
-	if err == nil {
+	err := cp.prepare(ctx)
+	if err == nil && ctx.Err() == nil {
 		err = sharedmain.Run(ctx, component, cp.cfg.RESTConfig, cp.constructors()...)
 	}
 	stop()
@@ -133,24 +137,30 @@ func (cp *ControlPlane) context(ctx context.Context) context.Context {
 
 // background are the parts that reconcilers use: they start before and end after them.
 func (cp *ControlPlane) background() []func(context.Context) error {
-	parts := []func(context.Context) error{cp.feed.Run, cp.digests.Run, cp.announce}
+	parts := []func(context.Context) error{cp.feed.Run, cp.autoscaler.Run, cp.digests.Run, cp.announce}
 	if cp.admission != nil {
 		parts = append(parts, cp.admission.Run)
 	}
 	return parts
 }
 
-// admit waits until admission is in force: no reconciler is to write an object that nobody defaulted.
-func (cp *ControlPlane) admit(ctx context.Context) error {
-	if cp.admission == nil {
+// prepare returns when reconcilers may start: admission is in force, since none is to write an object that nobody defaulted,
+// and what they need is there. The end of ctx is no failure; that of a part is told by its own error.
+func (cp *ControlPlane) prepare(ctx context.Context) error {
+	if cp.admission != nil {
+		select {
+		case <-cp.admission.Ready():
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if cp.cfg.Prepare == nil {
 		return nil
 	}
-	select {
-	case <-cp.admission.Ready():
-		return nil
-	case <-ctx.Done():
-		return nil // the end of ctx is no failure; a part's failure is told by its own error
+	if err := cp.cfg.Prepare(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("controlplane: prepare: %w", err)
 	}
+	return nil
 }
 
 // announce closes ready when everything is.
