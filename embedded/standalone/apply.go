@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package standalone
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// fieldManager owns, in the API server's bookkeeping, the fields that a standalone Weir sets: what a person adds to the
+// same objects stays, what Weir no longer sets goes.
+const fieldManager = "weir"
+
+// applier writes objects by server-side apply.
+type applier struct {
+	client dynamic.Interface
+}
+
+func newApplier(cfg *rest.Config) (*applier, error) {
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("dynamic client: %w", err)
+	}
+	return &applier{client: client}, nil
+}
+
+// resources are the kinds that apply knows; a mapper would ask the API server for what is a fact.
+var resources = map[string]schema.GroupVersionResource{
+	"CustomResourceDefinition": {Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
+	"Namespace":                {Version: "v1", Resource: "namespaces"},
+	"ConfigMap":                {Version: "v1", Resource: "configmaps"},
+	"Service":                  {Version: "v1", Resource: "services"},
+	"ServiceAccount":           {Version: "v1", Resource: "serviceaccounts"},
+	"EndpointSlice":            {Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"},
+	"ClusterRole":              {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
+	"ClusterRoleBinding":       {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},
+	"Role":                     {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles"},
+	"RoleBinding":              {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"},
+}
+
+// apply writes the objects in their order. Only the fields given are touched.
+func (a *applier) apply(ctx context.Context, objects ...*unstructured.Unstructured) error {
+	for _, o := range objects {
+		gvr, ok := resources[o.GetKind()]
+		if !ok {
+			return fmt.Errorf("apply %s %q: unknown kind", o.GetKind(), o.GetName())
+		}
+		_, err := a.client.Resource(gvr).Namespace(o.GetNamespace()).Apply(ctx, o.GetName(), o,
+			metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+		if err != nil {
+			return fmt.Errorf("apply %s %q: %w", o.GetKind(), o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// createMissing writes an object unless there is one of its name, whatever that holds.
+func (a *applier) createMissing(ctx context.Context, o *unstructured.Unstructured) error {
+	_, err := a.client.Resource(resources[o.GetKind()]).Namespace(o.GetNamespace()).Create(ctx, o,
+		metav1.CreateOptions{FieldManager: fieldManager})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create %s %q: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
+}
+
+// applyCRDs writes the definitions and returns when the API server serves all of them.
+func (a *applier) applyCRDs(ctx context.Context, crds []*apiextensionsv1.CustomResourceDefinition) error {
+	for _, crd := range crds {
+		raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+		if err != nil {
+			return fmt.Errorf("encode CRD %q: %w", crd.Name, err)
+		}
+		delete(raw, "status")
+		o := &unstructured.Unstructured{Object: raw}
+		o.SetAPIVersion("apiextensions.k8s.io/v1")
+		o.SetKind("CustomResourceDefinition")
+		if err := a.apply(ctx, o); err != nil {
+			return err
+		}
+	}
+	for _, crd := range crds {
+		if err := a.established(ctx, crd.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *applier) established(ctx context.Context, name string) error {
+	client := a.client.Resource(resources["CustomResourceDefinition"])
+	err := wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		o, err := client.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
+			return false, err
+		}
+		return isEstablished(crd.Status.Conditions), nil
+	})
+	if err != nil {
+		return fmt.Errorf("CRD %q is not established: %w", name, err)
+	}
+	return nil
+}
+
+func isEstablished(conditions []apiextensionsv1.CustomResourceDefinitionCondition) bool {
+	for _, c := range conditions {
+		if c.Type == apiextensionsv1.Established {
+			return c.Status == apiextensionsv1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// named builds an object to apply; fields are its other top-level members.
+func named(apiVersion, kind, namespace, name string, fields map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	for k, v := range fields {
+		o.Object[k] = v
+	}
+	o.SetAPIVersion(apiVersion)
+	o.SetKind(kind)
+	o.SetName(name)
+	if namespace != "" {
+		o.SetNamespace(namespace)
+	}
+	return o
+}

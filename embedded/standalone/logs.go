@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package standalone
+
+import (
+	"context"
+	"log/slog"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// sugared gives the kit, which logs with zap, a logger that writes where log writes.
+func sugared(log *slog.Logger) *zap.SugaredLogger { return zap.New(core{log.Handler()}).Sugar() }
+
+// core is a zap core on a slog handler.
+type core struct{ handler slog.Handler }
+
+func (c core) Enabled(l zapcore.Level) bool { return c.handler.Enabled(context.Background(), level(l)) }
+
+func (c core) With(fields []zapcore.Field) zapcore.Core {
+	return core{c.handler.WithAttrs(attrs(fields))}
+}
+
+func (c core) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if c.Enabled(e.Level) {
+		return ce.AddCore(e, c)
+	}
+	return ce
+}
+
+func (c core) Write(e zapcore.Entry, fields []zapcore.Field) error {
+	r := slog.NewRecord(e.Time, level(e.Level), e.Message, 0)
+	if e.LoggerName != "" {
+		r.AddAttrs(slog.String("logger", e.LoggerName))
+	}
+	r.AddAttrs(attrs(fields)...)
+	return c.handler.Handle(context.Background(), r)
+}
+
+func (c core) Sync() error { return nil }
+
+// level maps zap's levels to slog's: both have steps for debug, info, warn and error; zap's higher ones are errors.
+func level(l zapcore.Level) slog.Level {
+	return min(slog.Level(4*int(l)), slog.LevelError)
+}
+
+func attrs(fields []zapcore.Field) []slog.Attr {
+	enc := zapcore.NewMapObjectEncoder()
+	for _, f := range fields {
+		f.AddTo(enc)
+	}
+	out := make([]slog.Attr, 0, len(enc.Fields))
+	for k, v := range enc.Fields {
+		out = append(out, slog.Any(k, v))
+	}
+	return out
+}
