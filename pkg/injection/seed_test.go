@@ -23,6 +23,7 @@ import (
 	"weir.dev/pkg/injection"
 	"weir.dev/pkg/logging"
 	logtesting "weir.dev/pkg/logging/testing"
+	rtesting "weir.dev/pkg/reconciler/testing"
 )
 
 // Reconciler copies the label of a Service into an annotation. It is a plain
@@ -71,9 +72,9 @@ func TestSeedShape(t *testing.T) {
 	reconciled := make(chan string, 10)
 	ctrl := newController(reconciled)(ctx, newWatcher())
 
-	wait, err := controller.RunInformers(ctx.Done(), informers...)
+	wait, err := rtesting.RunAndSyncInformers(ctx, informers...)
 	if err != nil {
-		t.Fatalf("RunInformers: %v", err)
+		t.Fatalf("RunAndSyncInformers: %v", err)
 	}
 	done := make(chan error)
 	go func() { done <- controller.StartAll(ctx, ctrl) }()

@@ -6,8 +6,10 @@ package testing
 import (
 	"context"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	poll "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -38,8 +40,37 @@ func SetupFakeContextWithCancel(t testing.TB) (context.Context, context.CancelFu
 
 // RunAndSyncInformers starts the informers and returns, once they have synced,
 // a function that waits for their end after that of ctx.
+//
+// A fake client forgets what happens between an informer's list and its watch.
+// So this waits for the watches of the set of ctx, too: nothing that a test
+// does afterwards is missed.
 func RunAndSyncInformers(ctx context.Context, informers ...controller.Informer) (func(), error) {
-	return controller.RunInformers(ctx.Done(), informers...)
+	wait, err := controller.RunInformers(ctx.Done(), informers...)
+	if err != nil {
+		return wait, err
+	}
+	clients := injection.Fake.FetchAllClients(ctx)
+	want := len(injection.Watches(ctx))
+	err = poll.PollUntilContextCancel(ctx, time.Millisecond, true, func(context.Context) (bool, error) {
+		return watches(clients) >= want, nil
+	})
+	return wait, err
+}
+
+func watches(clients []any) int {
+	n := 0
+	for _, client := range clients {
+		recorder, ok := client.(ActionRecorder)
+		if !ok {
+			continue
+		}
+		for _, action := range recorder.Actions() {
+			if action.GetVerb() == "watch" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // KeyOrDie is the key of an object; it panics on what has none.
