@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"weir.dev/api/autoscaling/v1alpha1"
 	"weir.dev/api/config"
 	"weir.dev/api/serving"
 	"weir.dev/internal/feed/feedpb"
+	"weir.dev/pkg/controller"
 	"weir.dev/pkg/logging"
 )
 
@@ -95,7 +95,7 @@ func (a *Autoscaler) Run(ctx context.Context) error {
 		return nil
 	case <-a.bound:
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), a.cluster.synced...) {
+	if !controller.WaitForCacheSyncQuick(ctx.Done(), a.cluster.synced...) {
 		return nil // stopped: nothing that is half known may be decided upon
 	}
 	group, ctx := errgroup.WithContext(ctx)

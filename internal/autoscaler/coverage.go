@@ -33,6 +33,7 @@ func (c *coverage) report(name string, now time.Time) {
 	g.until, g.lost = now, false
 	if c.since.IsZero() {
 		c.since = now.Add(-time.Second)
+		c.losses++ // of what was before
 	}
 }
 

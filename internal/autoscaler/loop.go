@@ -160,6 +160,14 @@ func (l *loop) begin(m moment) {
 	l.began, l.losses = true, m.coverage.losses
 }
 
+// hold forbids to go below count for one window: a revision that just became ready has its requests still to come.
+func (l *loop) hold(now time.Time, count int32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.scaler.Hold(now, count)
+	l.decision.Desired = max(l.decision.Desired, count)
+}
+
 // busy sums up what the gateways' newest figures say.
 func (l *loop) busy(current func(string, time.Time) bool) (busy bool, waiting int) {
 	for gateway, entry := range l.loads {

@@ -51,7 +51,9 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, pa *v1alpha1.PodAutoscal
 	if v.Recheck > 0 {
 		r.enqueueAfter(types.NamespacedName{Namespace: pa.Namespace, Name: pa.Name}, v.Recheck)
 	}
-	mark(&pa.Status, v.Want, t.ready, s.bounds)
+	if mark(&pa.Status, v.Want, t.ready, s.bounds) {
+		l.hold(time.Now(), t.ready)
+	}
 	return nil
 }
 
@@ -94,24 +96,34 @@ func activationTime(t target) time.Duration {
 	return time.Duration(deadline)*time.Second + extraActivation
 }
 
-// mark writes down the state that follows from what is wanted and what is there.
-func mark(status *v1alpha1.PodAutoscalerStatus, want, ready int32, b decide.Bounds) {
+// mark writes down the state that follows from what is wanted and what is there. It says whether the target has become
+// ready for the first time.
+func mark(status *v1alpha1.PodAutoscalerStatus, want, ready int32, b decide.Bounds) (first bool) {
 	if want != decide.Unknown || status.DesiredScale == nil {
 		status.DesiredScale = ptr.Int32(want)
 	}
 	status.ActualScale = ptr.Int32(ready)
 	activeAt := b.ActiveAt()
-	if !b.Initialized && ready >= activeAt {
+	if first = !b.Initialized && ready >= activeAt; first {
 		status.MarkScaleTargetInitialized()
 	}
 	switch now, reason := decide.NextActivity(want, ready, activeAt, activity(status)); now {
 	case decide.Active:
 		status.MarkActive()
 	case decide.Inactive:
+		if timedOut(status) {
+			break // why there is nothing stays true until the next attempt
+		}
 		status.MarkInactive(reason, messages(reason))
 	default:
 		status.MarkActivating(reason, messages(reason))
 	}
+	return first
+}
+
+func timedOut(status *v1alpha1.PodAutoscalerStatus) bool {
+	c := status.GetCondition(v1alpha1.PodAutoscalerConditionActive)
+	return c.IsFalse() && c.Reason == decide.ReasonTimedOut
 }
 
 func messages(reason string) string {

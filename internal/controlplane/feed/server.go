@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"weir.dev/internal/feed/feedpb"
+	"weir.dev/pkg/controller"
 	"weir.dev/pkg/logging"
 )
 
@@ -103,7 +104,7 @@ func (s *Server) load(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case synced := <-s.watched:
-		if cache.WaitForCacheSync(ctx.Done(), synced...) {
+		if controller.WaitForCacheSyncQuick(ctx.Done(), synced...) {
 			logging.FromContext(ctx).Info("The feed holds a complete snapshot")
 			close(s.loaded)
 		}
