@@ -52,7 +52,7 @@ func TestBusyHoldsTheLastInstance(t *testing.T) {
 	})
 	run(t, short, 1, func(w *world) {
 		w.pods("a")
-		w.gateways["g"].InFlight = 1 // a request so slow that no average shows it
+		w.say("g", &feedpb.RevisionStats{InFlight: 1}) // a request that no average shows
 		w.after(time.Hour, "a request in hand", 1, yes, "")
 	})
 }
@@ -80,7 +80,7 @@ func TestScaleUpAndDown(t *testing.T) {
 		w.load("g", 5)
 		w.load("h", 0)
 		w.after(30*time.Second, "no decrease in a panic", 4, yes, "")
-		w.gateways["g"].Loads = []*feedpb.InstanceLoad{{Uid: "a", InFlight: 5}}
+		w.say("g", &feedpb.RevisionStats{AverageConcurrency: 5, InFlight: 5, Loads: []*feedpb.InstanceLoad{{Uid: "a", InFlight: 5}}})
 		w.after(90*time.Second, "lower, by a factor of 2 at most while four are ready", 2, yes, "")
 		for name, want := range map[string]string{"a": "", "b": "-1"} {
 			pod, err := w.kube.CoreV1().Pods("ns").Get(w.ctx, name, metav1.GetOptions{})
@@ -94,7 +94,7 @@ func TestScaleUpAndDown(t *testing.T) {
 
 func TestMinScaleNeedsNoFigures(t *testing.T) {
 	run(t, map[string]string{"min-scale": "3"}, 1, func(w *world) {
-		delete(w.gateways, "g")
+		w.say("g", nil)
 		w.after(0, "no gateway yet", 3, unknown, "Queued")
 		w.pods("a", "b", "c")
 		w.after(time.Hour, "and for ever", 3, yes, "")
@@ -120,9 +120,9 @@ func TestNoFiguresNoDecrease(t *testing.T) {
 		w.load("g", 1)
 		w.after(20*time.Second, "under load", 1, yes, "")
 		w.autoscaler.Disconnected("g")
-		delete(w.gateways, "g")
+		w.say("g", nil)
 		w.after(time.Hour, "without gateways nothing is known", 1, yes, "")
-		w.gateways["g"] = &feedpb.RevisionStats{}
+		w.load("g", 0)
 		w.after(5*time.Second, "and not for a window afterwards", 1, yes, "")
 		w.after(10*time.Second, "then as usual", 0, no, "NoTraffic")
 	})

@@ -45,7 +45,9 @@ type world struct {
 	autoscaler *Autoscaler
 	kube       kubernetes.Interface
 	weir       versioned.Interface
-	gateways   map[string]*feedpb.RevisionStats // what each reports every second
+
+	mu       sync.Mutex
+	gateways map[string]*feedpb.RevisionStats // what each reports every second
 }
 
 const uid = "rev-uid"
@@ -114,18 +116,30 @@ func (w *world) report(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
+			w.mu.Lock()
 			for name, stats := range w.gateways {
 				stats.Namespace, stats.Revision, stats.Uid, stats.PeriodNs = "ns", "hello-00001", uid, int64(time.Second)
 				w.autoscaler.Report(name, &feedpb.GatewayReport{Gateway: name, Ready: true, Stats: []*feedpb.RevisionStats{stats}})
 			}
+			w.mu.Unlock()
 		}
 	}
 }
 
 // load makes a gateway report that concurrency from now on.
 func (w *world) load(name string, concurrency float64) {
-	synctest.Wait()
-	w.gateways[name] = &feedpb.RevisionStats{AverageConcurrency: concurrency, InFlight: uint32(concurrency)}
+	w.say(name, &feedpb.RevisionStats{AverageConcurrency: concurrency, InFlight: uint32(concurrency)})
+}
+
+// say makes a gateway report stats from now on; nil makes it silent.
+func (w *world) say(name string, stats *feedpb.RevisionStats) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if stats == nil {
+		delete(w.gateways, name)
+		return
+	}
+	w.gateways[name] = stats
 }
 
 func (w *world) poke(waiting uint32) {
