@@ -35,6 +35,10 @@ func ensureBridge(n names, ip netip.Addr, mtu int) (netlink.Link, error) {
 	if err := netlink.AddrReplace(link, &netlink.Addr{IPNet: single(ip)}); err != nil {
 		return nil, fmt.Errorf("give %s the address %s: %w", n.bridge(), ip, err)
 	}
+	// Nobody is there to hear group memberships.
+	if err := netlink.LinkSetMulticastOff(link); err != nil {
+		return nil, fmt.Errorf("set multicast of %s off: %w", n.bridge(), err)
+	}
 	if err := netlink.LinkSetUp(link); err != nil {
 		return nil, fmt.Errorf("set %s up: %w", n.bridge(), err)
 	}

@@ -100,6 +100,9 @@ func (n *Network) start() error {
 	if n.rules, err = nat.Open(n.tableConfig()); err != nil {
 		return err
 	}
+	if chains, err := n.rules.Blocking(); err == nil && len(chains) > 0 {
+		n.log.Warn("A firewall on this machine drops forwarded packets; let interfaces pass whose names begin so", "chains", chains, "interfaces", n.linkPrefix())
+	}
 	if err := netlink.RouteReplace(serviceRoute(bridge, n.ServiceCIDR(), n.BridgeIP())); err != nil {
 		return fmt.Errorf("route to Services: %w", err)
 	}

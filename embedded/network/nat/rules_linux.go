@@ -61,7 +61,7 @@ func (t *Table) rules(c *nftables.Conn) {
 
 	// Others on the network reach neither pods nor what listens for pods.
 	in := t.base(c, "input", nftables.ChainTypeFilter, nftables.ChainHookInput, nftables.ChainPriorityFilter)
-	add(in, address(daddr, expr.CmpOpEq, pods), notFromPod, link(expr.MetaKeyIIFNAME, expr.CmpOpNeq, "lo\x00"), drop())
+	add(in, address(daddr, expr.CmpOpEq, pods), notFromPod, link(expr.MetaKeyIIFNAME, expr.CmpOpNeq, "lo\x00"), state(expr.CmpOpEq, expr.CtStateBitESTABLISHED|expr.CtStateBitRELATED), drop())
 
 	fwd := t.base(c, "forward", nftables.ChainTypeFilter, nftables.ChainHookForward, nftables.ChainPriorityFilter)
 	add(fwd, notFromPod, address(daddr, expr.CmpOpEq, pods), state(expr.CmpOpEq, expr.CtStateBitESTABLISHED|expr.CtStateBitRELATED), drop())

@@ -24,7 +24,7 @@ type Config struct {
 }
 
 // layout is the version of the rules: a table of another is made anew.
-const layout = 1
+const layout = 2
 
 // marker is the name of an empty chain that tells how a table was made.
 func (c Config) marker() string {
@@ -63,6 +63,9 @@ func (t *Table) Ensure() error {
 	fits, err := t.fits()
 	if err != nil {
 		return fmt.Errorf("find nftables table %s: %w", t.cfg.Name, err)
+	}
+	if err := t.admit(); err != nil {
+		return err
 	}
 	if fits {
 		return nil
@@ -113,8 +116,11 @@ func (t *Table) install() error {
 	return c.Flush()
 }
 
-// Remove deletes a table. It can be repeated.
+// Remove deletes a table and what it added elsewhere. It can be repeated.
 func Remove(name string) error {
+	if err := dismiss(name); err != nil {
+		return err
+	}
 	c := &nftables.Conn{}
 	c.DelTable(&nftables.Table{Name: name, Family: nftables.TableFamilyIPv4})
 	if err := c.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {

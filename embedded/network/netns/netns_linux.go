@@ -54,6 +54,13 @@ func onThread(f func() error) error {
 	result := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The first thread stands for the process in /proc, so it stays at home:
+			// while it is held here, the next goroutine has another.
+			result <- onThread(f)
+			runtime.UnlockOSThread()
+			return
+		}
 		result <- func() error {
 			home, err := os.Open(current)
 			if err != nil {
