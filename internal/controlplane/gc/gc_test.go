@@ -4,14 +4,21 @@
 package gc
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgotesting "k8s.io/client-go/testing"
 
 	v1 "weir.dev/api/serving/v1"
 	"weir.dev/internal/controlplane/config"
+	"weir.dev/internal/controlplane/fixture"
+	"weir.dev/pkg/controller"
+	rtesting "weir.dev/pkg/reconciler/testing"
 )
 
 var now = time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
@@ -33,6 +40,8 @@ func in(state v1.RoutingState) func(*v1.Revision) {
 	return func(rev *v1.Revision) { rev.Labels["serving.knative.dev/routingState"] = string(state) }
 }
 
+func kept(rev *v1.Revision) { rev.Annotations["serving.knative.dev/no-gc"] = "true" }
+
 func TestCollect(t *testing.T) {
 	rules := func(createAge, activeAge time.Duration, least, most int64) *config.GC {
 		return &config.GC{
@@ -41,7 +50,6 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	const off = config.Disabled
-	kept := func(rev *v1.Revision) { rev.Annotations["serving.knative.dev/no-gc"] = "true" }
 	tests := map[string]struct {
 		reason string
 		rules  *config.GC
@@ -103,4 +111,53 @@ func TestCollect(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestReconcile(t *testing.T) {
+	old := func(rev *v1.Revision) {
+		rev.SetRoutingState(v1.RoutingStateReserve, fixture.Now.Add(-1000*time.Hour))
+		rev.CreationTimestamp = metav1.NewTime(fixture.Now.Add(-1000 * time.Hour))
+	}
+	foreign := func(rev *v1.Revision) { rev.OwnerReferences = nil }
+	ready := func(c *v1.Configuration) { c.Status.SetLatestReadyRevisionName("app-00004") }
+	removed := clientgotesting.DeleteActionImpl{Name: "app-00001"}
+	removed.Namespace, removed.Resource.Resource = fixture.Namespace, "revisions"
+	rules, err := config.NewGC(&corev1.ConfigMap{Data: map[string]string{"min-non-active-revisions": "1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	rtesting.TableTest{{
+		Name: "no such Configuration",
+		Key:  "ns/nothing",
+	}, {
+		Name: "what is too old goes, what is somebody else's stays",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			fixture.Configuration("app", ready), fixture.Revision("app", 1, old), fixture.Revision("app", 2, old, foreign),
+			fixture.Revision("app", 3, old, kept), fixture.Revision("app", 4, old),
+		},
+		WantDeletes: []clientgotesting.DeleteActionImpl{removed},
+	}, {
+		Name:         "deletion fails",
+		Key:          "ns/app",
+		Objects:      []runtime.Object{fixture.Configuration("app", ready), fixture.Revision("app", 1, old), fixture.Revision("app", 2, old, foreign)},
+		WithReactors: []clientgotesting.ReactionFunc{rtesting.InduceFailure("delete", "revisions")},
+		WantErr:      true,
+		WantDeletes:  []clientgotesting.DeleteActionImpl{removed},
+	}}.Test(t, fixture.Factory(func(_ *testing.T, w *fixture.World) controller.Reconciler {
+		return &Reconciler{
+			client: w.Client, configurations: w.Configurations(), revisions: w.Revisions(),
+			config: settings{rules}, now: func() time.Time { return fixture.Now },
+		}
+	}))
+}
+
+// settings is a store of fixed rules.
+type settings struct{ rules *config.GC }
+
+func (s settings) ToContext(ctx context.Context) context.Context {
+	c := config.Default()
+	c.GC = s.rules
+	return config.ToContext(ctx, c)
 }

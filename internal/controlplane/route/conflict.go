@@ -7,9 +7,13 @@ import (
 	"cmp"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	netv1alpha1 "weir.dev/api/networking/v1alpha1"
 	"weir.dev/api/serving"
 	v1 "weir.dev/api/serving/v1"
+	"weir.dev/internal/controlplane/route/hosts"
 	"weir.dev/pkg/tracker"
 )
 
@@ -55,6 +59,24 @@ func goesBefore(other, want, existing *netv1alpha1.Ingress) bool {
 // ownerOf names the Route that an Ingress was made for, or the Ingress.
 func ownerOf(ing *netv1alpha1.Ingress) string {
 	return ing.Namespace + "/" + cmp.Or(ing.Labels[serving.RouteLabelKey], ing.Name)
+}
+
+// taken says that the name of a group is svc's, which is not ours: another Route's, which has the host then, or somebody
+// else's. Either way route is reconciled again when svc changes or goes.
+func (r *Reconciler) taken(route *v1.Route, n hosts.Names, svc *corev1.Service) error {
+	err := r.tracker.TrackReference(tracker.Reference{
+		APIVersion: "v1", Kind: "Service", Namespace: svc.Namespace, Name: svc.Name,
+	}, route)
+	if err != nil {
+		return err
+	}
+	if owner := metav1.GetControllerOf(svc); owner != nil && owner.Kind == "Route" {
+		host := cmp.Or(n.External, n.Local[len(n.Local)-1])
+		route.Status.MarkHostConflict(host, svc.Namespace+"/"+owner.Name)
+		return errStop
+	}
+	route.Status.MarkServiceNotOwned(n.Service)
+	return fmt.Errorf("Route %q does not own Service %q", route.Name, n.Service) //nolint:staticcheck // kinds are proper names
 }
 
 func (r *Reconciler) followIngress(route *v1.Route, ing *netv1alpha1.Ingress) error {

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -84,12 +86,14 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	}
 	handle(services.Informer(), owned)
 	handle(ingresses.Informer(), owned)
-	changed := func(kind kmeta.OwnerRefable) cache.ResourceEventHandler {
-		return controller.HandleAll(controller.EnsureTypeMeta(impl.Tracker.OnChanged, kind.GetGroupVersionKind()))
+	for informer, kind := range map[cache.SharedIndexInformer]schema.GroupVersionKind{
+		services.Informer():       corev1.SchemeGroupVersion.WithKind("Service"),
+		ingresses.Informer():      netv1alpha1.SchemeGroupVersion.WithKind("Ingress"),
+		configurations.Informer(): v1.SchemeGroupVersion.WithKind("Configuration"),
+		revisions.Informer():      v1.SchemeGroupVersion.WithKind("Revision"),
+	} {
+		handle(informer, controller.HandleAll(controller.EnsureTypeMeta(impl.Tracker.OnChanged, kind)))
 	}
-	handle(ingresses.Informer(), changed(&netv1alpha1.Ingress{}))
-	handle(configurations.Informer(), changed(&v1.Configuration{}))
-	handle(revisions.Informer(), changed(&v1.Revision{}))
 	return impl
 }
 

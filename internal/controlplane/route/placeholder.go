@@ -61,8 +61,7 @@ func (r *Reconciler) placeholder(ctx context.Context, route *v1.Route, n hosts.N
 	case err != nil:
 		return fmt.Errorf("getting Service %q: %w", n.Service, err)
 	case !metav1.IsControlledBy(existing, route):
-		route.Status.MarkServiceNotOwned(n.Service)
-		return fmt.Errorf("Route %q does not own Service %q", route.Name, n.Service) //nolint:staticcheck // kinds are proper names
+		return r.taken(route, n, existing)
 	}
 	want, err := desired.Service(route, n, existing, entry)
 	if err != nil {

@@ -326,6 +326,18 @@ func TestReconcile(t *testing.T) {
 		})),
 		WantEvents: []string{rtesting.Eventf("Warning", "InternalError", "Route %q does not own Service %q", "app", "app")},
 	}, {
+		Name: "another Route has our name: it has the host",
+		Key:  "ns/app",
+		Objects: []runtime.Object{route(), readyConfiguration("app-00001"), first, func() runtime.Object {
+			svc := placeholder(nil)
+			svc.OwnerReferences[0].Name, svc.OwnerReferences[0].UID = "theirs", "theirs"
+			return svc
+		}()},
+		WantStatusUpdates: updates(route(addressed, func(r *v1.Route) {
+			r.Status.MarkTrafficAssigned()
+			r.Status.MarkHostConflict("app.ns.example.com", "ns/theirs")
+		})),
+	}, {
 		Name: "somebody else's Ingress is left alone",
 		Key:  "ns/app",
 		Objects: []runtime.Object{
