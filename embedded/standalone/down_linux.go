@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"weir.dev/embedded/network"
+	"weir.dev/embedded/node"
 )
 
 // DownConfig says which Weir to end and how thoroughly.
@@ -43,7 +44,7 @@ func Down(ctx context.Context, cfg DownConfig) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := errors.Join(network.Purge(cfg.DataDir)); err != nil {
+	if err := errors.Join(node.Purge(cfg.DataDir), network.Purge(cfg.DataDir)); err != nil {
 		return fmt.Errorf("clean up: %w", err)
 	}
 	if !cfg.Purge {
