@@ -18,27 +18,8 @@ type Actions struct {
 	Deletes           []clientgotesting.DeleteAction
 	DeleteCollections []clientgotesting.DeleteCollectionAction
 	Patches           []clientgotesting.PatchAction
-}
 
-// all are the writes.
-func (a Actions) all() []clientgotesting.Action {
-	var all []clientgotesting.Action
-	for _, x := range a.Creates {
-		all = append(all, x)
-	}
-	for _, x := range a.Updates {
-		all = append(all, x)
-	}
-	for _, x := range a.Deletes {
-		all = append(all, x)
-	}
-	for _, x := range a.DeleteCollections {
-		all = append(all, x)
-	}
-	for _, x := range a.Patches {
-		all = append(all, x)
-	}
-	return all
+	writes []clientgotesting.Action // all but the gets
 }
 
 // ActionRecorder records API requests; fake clients do.
@@ -66,8 +47,11 @@ func (l ActionRecorderList) ActionsByVerb() (Actions, error) {
 
 func (a *Actions) add(action clientgotesting.Action) bool {
 	switch action.GetVerb() {
+	case "list", "watch":
+		return true
 	case "get":
 		a.Gets = append(a.Gets, action.(clientgotesting.GetAction))
+		return true
 	case "create":
 		a.Creates = append(a.Creates, action.(clientgotesting.CreateAction))
 	case "update":
@@ -78,10 +62,10 @@ func (a *Actions) add(action clientgotesting.Action) bool {
 		a.DeleteCollections = append(a.DeleteCollections, action.(clientgotesting.DeleteCollectionAction))
 	case "patch":
 		a.Patches = append(a.Patches, action.(clientgotesting.PatchAction))
-	case "list", "watch":
 	default:
 		return false
 	}
+	a.writes = append(a.writes, action)
 	return true
 }
 

@@ -4,8 +4,8 @@
 package testing
 
 import (
+	"fmt"
 	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -30,11 +30,39 @@ func (r *TableRow) comparing() []cmp.Option {
 	}, r.CmpOpts...)
 }
 
-func (r *TableRow) diff(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if d := cmp.Diff(want, got, r.comparing()...); d != "" {
-		t.Errorf("unexpected %s (-want +got):\n%s", what, d)
+// outcome is what a run did.
+type outcome struct {
+	actions ActionRecorderList
+	events  []string
+	before  []runtime.Object // copies of the row's objects
+}
+
+// compare tells how the outcome differs from what the row wants.
+func (r *TableRow) compare(o outcome) []string {
+	actions, err := o.actions.ActionsByVerb()
+	updates, status := bySubResource(actions.Updates)
+	var problems []string
+	if err != nil {
+		problems = append(problems, fmt.Sprintf("the reconciler made requests that no table can want: %v", err))
 	}
+	for _, c := range []struct {
+		what      string
+		want, got any
+	}{
+		{"creates", r.WantCreates, created(actions.Creates)},
+		{"updates", updatesOf(r.WantUpdates), updatesOf(updates)},
+		{"status updates", updatesOf(r.WantStatusUpdates), updatesOf(status)},
+		{"deletes", deletesOf(r.WantDeletes), deletesOf(actions.Deletes)},
+		{"deletes of collections", collectionsOf(r.WantDeleteCollections), collectionsOf(actions.DeleteCollections)},
+		{"patches", patchesOf(r.WantPatches), patchesOf(actions.Patches)},
+		{"events", r.WantEvents, o.events},
+		{"cached objects, which must not be changed", o.before, r.Objects},
+	} {
+		if d := cmp.Diff(c.want, c.got, r.comparing()...); d != "" {
+			problems = append(problems, fmt.Sprintf("unexpected %s (-want +got):\n%s", c.what, d))
+		}
+	}
+	return append(problems, r.strays(actions)...)
 }
 
 // write is an action in a form that shows in a diff what matters of it.
@@ -43,22 +71,6 @@ type write struct {
 	Namespace, Name       string
 	Patch                 string
 	Labels, Fields        string
-}
-
-func (r *TableRow) checkWrites(t *testing.T, recorders ActionRecorderList) {
-	t.Helper()
-	actions, err := recorders.ActionsByVerb()
-	if err != nil {
-		t.Errorf("the reconciler made requests that no table can want: %v", err)
-	}
-	r.diff(t, "creates", r.WantCreates, created(actions.Creates))
-	updates, status := bySubResource(actions.Updates)
-	r.diff(t, "updates", updatesOf(r.WantUpdates), updatesOf(updates))
-	r.diff(t, "status updates", updatesOf(r.WantStatusUpdates), updatesOf(status))
-	r.diff(t, "deletes", deletesOf(r.WantDeletes), deletesOf(actions.Deletes))
-	r.diff(t, "deletes of collections", collectionsOf(r.WantDeleteCollections), collectionsOf(actions.DeleteCollections))
-	r.diff(t, "patches", patchesOf(r.WantPatches), patchesOf(actions.Patches))
-	r.checkNamespaces(t, actions)
 }
 
 func created(actions []clientgotesting.CreateAction) []runtime.Object {
@@ -125,16 +137,18 @@ func writesOf[A clientgotesting.Action](actions []A, describe func(A) write) []w
 	return writes
 }
 
-func (r *TableRow) checkNamespaces(t *testing.T, actions Actions) {
-	t.Helper()
+// strays are the writes in other namespaces than the key's.
+func (r *TableRow) strays(actions Actions) []string {
 	namespace := r.namespace()
 	if namespace == "" {
-		return
+		return nil
 	}
-	for _, a := range actions.all() {
+	var problems []string
+	for _, a := range actions.writes {
 		if got := a.GetNamespace(); got != namespace {
-			t.Errorf("unexpected %s of %s in namespace %q, want %q", a.GetVerb(),
-				strings.Trim(a.GetResource().Resource+"/"+a.GetSubresource(), "/"), got, namespace)
+			target := strings.Trim(a.GetResource().Resource+"/"+a.GetSubresource(), "/")
+			problems = append(problems, fmt.Sprintf("unexpected %s of %s in namespace %q, want %q", a.GetVerb(), target, got, namespace))
 		}
 	}
+	return problems
 }

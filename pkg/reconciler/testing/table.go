@@ -91,9 +91,9 @@ func (r *TableRow) Test(t *testing.T, factory Factory) {
 	if err := rec.Reconcile(r.context(t), r.Key); (err != nil) != r.WantErr {
 		t.Errorf("Reconcile(%q) = %v, want an error: %t", r.Key, err, r.WantErr)
 	}
-	r.checkWrites(t, actions)
-	r.diff(t, "events", r.WantEvents, events.Events())
-	r.diff(t, "cached objects, which must not be changed", before, r.Objects)
+	for _, problem := range r.compare(outcome{actions: actions, events: events.Events(), before: before}) {
+		t.Error(problem)
+	}
 	for _, check := range r.PostConditions {
 		check(t, r)
 	}
