@@ -6,6 +6,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -75,13 +76,16 @@ func newWorld(t testing.TB) *world {
 }
 
 // start runs a node until stop is called or the test ends.
-func (w *world) start(t testing.TB, stopContainers bool) (n *Node, stop func()) {
+func (w *world) start(t testing.TB, change ...func(*Config)) (n *Node, stop func()) {
 	t.Helper()
-	n, err := New(Config{
+	cfg := Config{
 		Name: "node", DataDir: w.dir, Client: w.client, Images: w.images, Network: w.network,
 		ClusterDNS: netip.MustParseAddr("10.96.0.10"), NodeIP: netip.MustParseAddr("192.0.2.1"),
-		StopContainersOnExit: stopContainers,
-	})
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	n, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +118,16 @@ func (w *world) start(t testing.TB, stopContainers bool) (n *Node, stop func()) 
 func (w *world) pod(t testing.TB, name string, policy corev1.RestartPolicy, c corev1.Container) *corev1.Pod {
 	t.Helper()
 	c.Name, c.Image = "main", "test"
-	pod := &corev1.Pod{
+	return w.create(t, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)},
 		Spec: corev1.PodSpec{NodeName: "node", RestartPolicy: policy, Containers: []corev1.Container{c},
 			DNSPolicy: corev1.DNSClusterFirst, TerminationGracePeriodSeconds: ptr.To[int64](30)},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
-	}
+	})
+}
+
+func (w *world) create(t testing.TB, pod *corev1.Pod) *corev1.Pod {
+	t.Helper()
 	pod, err := w.client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +159,7 @@ func (w *world) await(t testing.TB, name string, ok func(*corev1.Pod) bool) *cor
 				}
 			}
 		case <-limit:
-			t.Fatalf("pod %s does not get there: %+v", name, pod)
+			t.Fatalf("pod %s does not get there: %s", name, describe(pod))
 		}
 	}
 	return pod
@@ -202,7 +210,7 @@ func log(t testing.TB, n *Node, pod, query string) string {
 
 func TestJobRunsAndItsLogStays(t *testing.T) {
 	w := newWorld(t)
-	n, _ := w.start(t, false)
+	n, _ := w.start(t)
 	w.pod(t, "job", corev1.RestartPolicyNever, corev1.Container{Args: []string{"echo", "$(WHO)", "here"},
 		Env: []corev1.EnvVar{{Name: "WHO", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}}}})
 	pod := w.await(t, "job", phase(corev1.PodSucceeded))
@@ -220,7 +228,7 @@ func TestJobRunsAndItsLogStays(t *testing.T) {
 
 func TestFailureIsShown(t *testing.T) {
 	w := newWorld(t)
-	w.start(t, false)
+	w.start(t)
 	w.pod(t, "bad", corev1.RestartPolicyNever, corev1.Container{
 		Args: []string{"stderr", "it broke"}, TerminationMessagePath: "/dev/termination-log",
 	})
@@ -255,7 +263,7 @@ func server() corev1.Container {
 
 func TestServer(t *testing.T) {
 	w := newWorld(t)
-	n, _ := w.start(t, false)
+	n, _ := w.start(t)
 	w.pod(t, "web", corev1.RestartPolicyAlways, server())
 	addressed := w.await(t, "web", func(pod *corev1.Pod) bool { return pod.Status.PodIP != "" })
 	if st := addressed.Status.ContainerStatuses; len(st) == 1 && st[0].State.Running != nil {
@@ -306,7 +314,7 @@ func (pipeWriter) WriteHeader(int)     {}
 
 func TestContainersSurviveTheirNode(t *testing.T) {
 	w := newWorld(t)
-	_, stop := w.start(t, false)
+	_, stop := w.start(t)
 	w.pod(t, "web", corev1.RestartPolicyAlways, server())
 	before := w.await(t, "web", ready)
 	w.pod(t, "short", corev1.RestartPolicyNever, corev1.Container{Args: []string{"wait"}})
@@ -325,7 +333,7 @@ func TestContainersSurviveTheirNode(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	n, _ := w.start(t, false)
+	n, _ := w.start(t)
 	w.await(t, "short", phase(corev1.PodSucceeded))
 	after := w.await(t, "web", ready)
 	if before.Status.ContainerStatuses[0].ContainerID != after.Status.ContainerStatuses[0].ContainerID || after.Status.ContainerStatuses[0].RestartCount != 0 {
@@ -373,16 +381,18 @@ func signalContainer(t *testing.T, w *world, id string) {
 	}
 }
 
+func stopContainers(c *Config) { c.StopContainersOnExit = true }
+
 func TestStopContainersOnExit(t *testing.T) {
 	w := newWorld(t)
-	n, stop := w.start(t, true)
+	n, stop := w.start(t, stopContainers)
 	w.pod(t, "web", corev1.RestartPolicyAlways, server())
 	before := w.await(t, "web", ready)
 	stop()
 	if ids, err := n.engine.Sandboxes(); err != nil || len(ids) > 0 {
 		t.Errorf("left over: %v, %v", ids, err)
 	}
-	w.start(t, true)
+	w.start(t, stopContainers)
 	after := w.await(t, "web", func(pod *corev1.Pod) bool {
 		return ready(pod) && pod.Status.ContainerStatuses[0].ContainerID != before.Status.ContainerStatuses[0].ContainerID
 	})
@@ -393,7 +403,7 @@ func TestStopContainersOnExit(t *testing.T) {
 
 func TestPurgeAfterKill(t *testing.T) {
 	w := newWorld(t)
-	_, stop := w.start(t, false)
+	_, stop := w.start(t)
 	w.pod(t, "web", corev1.RestartPolicyAlways, server())
 	w.await(t, "web", ready)
 	stop()
@@ -413,4 +423,16 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := New(Config{}); err == nil {
 		t.Error("an empty configuration was accepted")
 	}
+}
+
+// describe is what of a pod helps to find out why a test failed.
+func describe(pod *corev1.Pod) string {
+	if pod == nil {
+		return "it does not exist"
+	}
+	text, err := json.MarshalIndent(pod.Status, "", " ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }

@@ -165,8 +165,12 @@ func (e *Engine) Signal(ctx context.Context, c Container, signal syscall.Signal)
 	return err
 }
 
-// Remove kills what is left of the container and removes all but its log.
+// Remove kills what is left of the container and removes all but its log. A
+// container that was never made is no error, and costs nothing.
 func (e *Engine) Remove(ctx context.Context, c Container) error {
+	if _, err := os.Lstat(e.bundle(c)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err := e.cfg.Runtime.Delete(ctx, c.ID()); err != nil {
 		return err
 	}

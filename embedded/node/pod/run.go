@@ -48,6 +48,7 @@ func (p *Pod) course(ctx context.Context) {
 	if p.over() {
 		return
 	}
+	p.warnUnsupported()
 	working, cancel := p.stop.before(ctx)
 	defer cancel()
 	defer p.limitTime(working)()

@@ -4,7 +4,9 @@
 package volume
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -77,11 +79,8 @@ func hold(volume, sub, target string) (string, error) {
 		return "", fmt.Errorf("path leads out of the volume")
 	}
 	handle, err := pathrs.OpenInRoot(volume, sub)
-	if os.IsNotExist(err) {
-		if err := pathrs.MkdirAll(volume, sub, 0o755); err != nil {
-			return "", err
-		}
-		handle, err = pathrs.OpenInRoot(volume, sub)
+	if errors.Is(err, fs.ErrNotExist) {
+		handle, err = makePart(volume, sub)
 	}
 	if err != nil {
 		return "", err
@@ -95,6 +94,28 @@ func hold(volume, sub, target string) (string, error) {
 		return "", fmt.Errorf("bind: %w", err)
 	}
 	return target, nil
+}
+
+// makePart makes a directory in a volume that whoever may use the volume may
+// use too.
+func makePart(volume, sub string) (*os.File, error) {
+	var stat unix.Stat_t
+	if err := unix.Stat(volume, &stat); err != nil {
+		return nil, err
+	}
+	if err := pathrs.MkdirAll(volume, sub, 0o755); err != nil {
+		return nil, err
+	}
+	handle, err := pathrs.OpenInRoot(volume, sub)
+	if err != nil {
+		return nil, err
+	}
+	path := fmt.Sprintf("/proc/self/fd/%d", handle.Fd())
+	if err := errors.Join(unix.Chown(path, int(stat.Uid), int(stat.Gid)), unix.Chmod(path, stat.Mode&0o7777)); err != nil {
+		_ = handle.Close()
+		return nil, err
+	}
+	return handle, nil
 }
 
 func makeTarget(handle *os.File, target string) error {
