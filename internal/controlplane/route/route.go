@@ -51,14 +51,11 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, route *v1.Route) reconci
 	if route.Status.ObservedGeneration != route.Generation {
 		route.Status.MarkIngressNotConfigured()
 	}
-	for _, step := range []func(context.Context, *v1.Route) error{r.refer, r.program} {
-		if err := step(ctx, route); errors.Is(err, errStop) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+	err := r.refer(ctx, route)
+	if programErr := r.program(ctx, route); !errors.Is(programErr, errStop) {
+		err = errors.Join(err, programErr) // requests come first: notes for others must not keep them from their way
 	}
-	return nil
+	return err
 }
 
 // FinalizeKind implements routereconciler.Finalizer: nothing is routed by a Route that goes away.
