@@ -5,6 +5,7 @@ package image
 
 import (
 	"archive/tar"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -191,7 +192,7 @@ func (x *extractor) file(name string, at place, hdr *tar.Header, content io.Read
 	}
 	switch hdr.Typeflag {
 	case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
-		if err := x.write(at, content); err != nil {
+		if err := x.write(at, hdr, content); err != nil {
 			return err
 		}
 	case tar.TypeSymlink:
@@ -208,14 +209,52 @@ func (x *extractor) file(name string, at place, hdr *tar.Header, content io.Read
 	return x.attributes(at, hdr, name)
 }
 
-func (x *extractor) write(at place, content io.Reader) error {
+// maxSparse bounds files with holes: they can be of any size in an archive of a few
+// bytes, and images should not have them (OCI image layer specification).
+const maxSparse = 1 << 30
+
+func (x *extractor) write(at place, hdr *tar.Header, content io.Reader) error {
+	sparse := isSparse(hdr)
+	if sparse && hdr.Size > maxSparse {
+		return fmt.Errorf("sparse file of %d bytes is larger than %d", hdr.Size, maxSparse)
+	}
 	fd, err := unix.Openat(at.parent, at.base, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
 	}
 	file := os.NewFile(uintptr(fd), at.base)
-	_, err = io.CopyBuffer(struct{ io.Writer }{file}, content, x.buf)
+	to := io.Writer(struct{ io.Writer }{file})
+	if sparse {
+		to, err = holeWriter{file}, file.Truncate(hdr.Size)
+	}
+	if err == nil {
+		_, err = io.CopyBuffer(to, content, x.buf)
+	}
 	return errors.Join(err, file.Close())
+}
+
+func isSparse(hdr *tar.Header) bool {
+	if hdr.Typeflag == tar.TypeGNUSparse {
+		return true
+	}
+	for key := range hdr.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// holeWriter leaves out blocks of zeros.
+type holeWriter struct{ file *os.File }
+
+// Write implements io.Writer.
+func (w holeWriter) Write(p []byte) (int, error) {
+	if len(bytes.Trim(p, "\x00")) > 0 {
+		return w.file.Write(p)
+	}
+	_, err := w.file.Seek(int64(len(p)), io.SeekCurrent)
+	return len(p), err
 }
 
 // hardLink links to a file of this layer. The link has the file's attributes.

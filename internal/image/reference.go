@@ -109,7 +109,7 @@ func invalidName(s, format string, args ...any) error {
 // isRegistry tells a registry from the first part of a repository. "localhost"
 // without a port counts: read as a Docker Hub user it would leave the machine.
 func isRegistry(first string) bool {
-	return first == "localhost" || strings.ContainsAny(first, ".:") || first != strings.ToLower(first)
+	return first == "localhost" || strings.ContainsAny(first, ".:")
 }
 
 func canonicalRegistry(host string) string {

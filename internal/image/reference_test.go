@@ -78,6 +78,7 @@ func TestParseReferenceErrors(t *testing.T) {
 func FuzzParseReference(f *testing.F) {
 	f.Add("nginx")
 	f.Add("localhost:5000/a/b:c@" + someDigest)
+	f.Add("Upper/case") // Once read as a registry and then as none.
 	f.Fuzz(func(t *testing.T, s string) {
 		r, err := ParseReference(s)
 		if err != nil {

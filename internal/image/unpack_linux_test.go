@@ -7,6 +7,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,6 +129,39 @@ func TestExtractSkipsDevices(t *testing.T) {
 	)
 	if got := files(t, into); err != nil || len(got) != 1 || got[0] != "pipe" {
 		t.Errorf("extracted %v, %v; want the pipe alone", got, err)
+	}
+}
+
+// sparse is a file of size zeros in an archive of two blocks: the old GNU format,
+// which archive/tar reads but does not write.
+func sparse(t *testing.T, size int64) []byte {
+	t.Helper()
+	raw := tarball(t, entry{Header: tar.Header{Name: "holes", Typeflag: tar.TypeReg, Format: tar.FormatGNU}})
+	raw[156] = tar.TypeGNUSparse
+	copy(raw[386:], fmt.Appendf(nil, "%011o\x00%011o\x00", size, 0)) // One part of no bytes, at the end.
+	copy(raw[483:], fmt.Appendf(nil, "%011o\x00", size))
+	sum := 0
+	for i, b := range raw[:512] {
+		if i >= 148 && i < 156 {
+			b = ' '
+		}
+		sum += int(b)
+	}
+	copy(raw[148:], fmt.Appendf(nil, "%06o\x00 ", sum))
+	return raw
+}
+
+func TestExtractSparse(t *testing.T) {
+	into := t.TempDir()
+	if err := extract(bytes.NewReader(sparse(t, 1<<24)), into); err != nil {
+		t.Fatal(err)
+	}
+	var st syscall.Stat_t
+	if err := syscall.Stat(into+"/holes", &st); err != nil || st.Size != 1<<24 || st.Blocks > 64 {
+		t.Errorf("size %d in %d blocks, %v", st.Size, st.Blocks, err)
+	}
+	if err := extract(bytes.NewReader(sparse(t, 1<<32)), t.TempDir()); err == nil || !strings.Contains(err.Error(), "sparse") {
+		t.Errorf("4 GiB of nothing: %v", err)
 	}
 }
 

@@ -108,7 +108,7 @@ func (z *Zone) Answer(q dns.Question) Reply {
 		return z.apex(name)
 	}
 	labels := dns.SplitDomainName(rest)
-	if labels[len(labels)-1] != "svc" {
+	if len(labels) == 0 || labels[len(labels)-1] != "svc" {
 		return Reply{Rcode: dns.RcodeNameError}
 	}
 	return z.service(q, labels[:len(labels)-1], 0)

@@ -122,6 +122,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("_http._tcp.cart.shop.svc.cluster.local.", uint16(dns.TypeSRV))
 	f.Add("svc.cluster.local.", uint16(1))
 	f.Add("...", uint16(1))
+	f.Add(".cluster.local.", uint16(1)) // An empty label.
 	z := testZone()
 	f.Fuzz(func(t *testing.T, name string, kind uint16) {
 		if z.Owns(name) {
