@@ -5,11 +5,35 @@ package standalone
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	"k8s.io/klog/v2"
 )
+
+// logKubernetes sends what the Kubernetes libraries log, warnings and worse, to <data>/kubernetes.log; the file of the run
+// before is kept as kubernetes.log.1. Their errors are seldom a person's business: most are retried and gone. The
+// setting is the whole process's, since the libraries offer no other.
+func logKubernetes(dataDir string) (closeLog func() error, err error) {
+	name := filepath.Join(dataDir, "kubernetes.log")
+	if err := os.Rename(name, name+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	klog.SetSlogLogger(slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	return func() error {
+		klog.SetSlogLogger(slog.New(slog.DiscardHandler))
+		return f.Close()
+	}, nil
+}
 
 // sugared gives the kit, which logs with zap, a logger that writes where log writes.
 func sugared(log *slog.Logger) *zap.SugaredLogger { return zap.New(core{log.Handler()}).Sugar() }

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"k8s.io/klog/v2"
-
 	"weir.dev/embedded/cluster"
 	"weir.dev/embedded/network"
 	"weir.dev/internal/image"
@@ -46,9 +44,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	klog.SetSlogLogger(cfg.Log.With("part", "kubernetes")) // of the whole process: the libraries have no other way
+	closeLog, err := logKubernetes(cfg.DataDir)
+	if err != nil {
+		return errors.Join(err, release())
+	}
 	w := &Weir{cfg: cfg, stack: newStack(cfg.Log)}
-	defer func() { err = errors.Join(err, w.stack.close(), release()) }()
+	defer func() { err = errors.Join(err, w.stack.close(), closeLog(), release()) }()
 	if err := w.start(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // interrupted while starting: not a failure

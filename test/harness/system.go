@@ -41,6 +41,7 @@ func Connect(kubeconfig, gateway string) (*System, error) {
 		return nil, fmt.Errorf("kubeconfig %s: %w", kubeconfig, err)
 	}
 	cfg.QPS = -1
+	cfg.WarningHandler = rest.NoWarnings{} // the examples leave security settings to the defaults
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func TestTypedReconciler(t *testing.T) {
 		t.Fatalf("Create: %v", err)
 	}
 	lister := serviceinformer.Get(ctx).Lister().Services("ns")
-	awaitThat(t, ctx, "the cache sees the Service ready", func() bool {
+	awaitThat(ctx, t, "the cache sees the Service ready", func() bool {
 		svc, err := lister.Get("hello")
 		return err == nil && svc.Status.GetCondition(apis.ConditionReady).IsTrue() && svc.Status.ObservedGeneration == 1
 	})
@@ -108,7 +108,7 @@ func TestTypedReconciler(t *testing.T) {
 	if _, err := services.Update(ctx, deleted, metav1.UpdateOptions{}); err != nil {
 		t.Fatalf("Update: %v", err)
 	}
-	awaitThat(t, ctx, "the finalizer is gone", func() bool {
+	awaitThat(ctx, t, "the finalizer is gone", func() bool {
 		svc, err := lister.Get("hello")
 		return err == nil && len(svc.Finalizers) == 0
 	})
@@ -143,7 +143,7 @@ func writes(client rtesting.ActionRecorder) []string {
 }
 
 // awaitThat polls; its bound only detects that nothing will happen.
-func awaitThat(t *testing.T, ctx context.Context, what string, condition func() bool) {
+func awaitThat(ctx context.Context, t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
 	tick := time.NewTicker(time.Millisecond)
