@@ -98,7 +98,7 @@ func (a *Autoscaler) Run(ctx context.Context) error {
 	if !controller.WaitForCacheSyncQuick(ctx.Done(), a.cluster.synced...) {
 		return nil // stopped: nothing that is half known may be decided upon
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(logging.WithLogger(ctx, a.cluster.log))
 	group.Go(func() error {
 		a.tickAll(ctx)
 		return nil

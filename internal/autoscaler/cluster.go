@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"go.uber.org/zap"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,7 @@ type cluster struct {
 	enqueue     func(types.NamespacedName)
 	leads       func(types.NamespacedName) bool
 	synced      []cache.InformerSynced
+	log         *zap.SugaredLogger
 }
 
 // target is a PodAutoscaler with what it scales, as the caches have it.

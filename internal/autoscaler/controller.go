@@ -53,6 +53,7 @@ func (a *Autoscaler) NewController(ctx context.Context, cmw configmap.Watcher) *
 	a.cluster = &cluster{
 		kube: kubeclient.Get(ctx), autoscalers: autoscalers.Lister(), deployments: deployments.Lister(),
 		pods: pods.Informer().GetIndexer(), enqueue: impl.EnqueueKey, leads: leads(impl),
+		log: logging.FromContext(ctx).Named("autoscaler"),
 		synced: []cache.InformerSynced{
 			autoscalers.Informer().HasSynced, deployments.Informer().HasSynced, pods.Informer().HasSynced,
 		},
