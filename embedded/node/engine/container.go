@@ -155,10 +155,10 @@ func (e *Engine) Wait(ctx context.Context, c Container) (monitor.Exit, error) {
 	return e.cfg.Monitor.Wait(ctx, e.monitored(c))
 }
 
-// Signal sends a signal to the container's first process. A container that is
-// gone is no error.
+// Signal sends a signal to the container's first process, or what is effective
+// in its place. A container that is gone is no error.
 func (e *Engine) Signal(ctx context.Context, c Container, signal syscall.Signal) error {
-	err := e.cfg.Runtime.Kill(ctx, c.ID(), signal)
+	err := e.cfg.Runtime.Kill(ctx, c.ID(), e.effective(c, signal))
 	if errors.Is(err, ociruntime.ErrNotFound) {
 		return nil
 	}
