@@ -113,15 +113,24 @@ func (s *Store) putJSON(mt types.MediaType, value any) (v1.Descriptor, error) {
 	return desc, s.putBlob(desc, bytes.NewReader(raw))
 }
 
-// writeFile replaces a file of the store in one step.
+// writeFile replaces a file of the store in one step and durably.
 func (s *Store) writeFile(name string, data []byte) error {
+	return s.replace(name, data, (*os.File).Sync)
+}
+
+// replace is writeFile for what need not outlive a power failure.
+func (s *Store) replace(name string, data []byte, then ...func(*os.File) error) error {
 	file, err := os.CreateTemp(s.path(tmpDir), "file-*")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(file.Name()) }()
 	_, err = file.Write(data)
-	if err := errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
+	err = errors.Join(err, file.Chmod(0o644))
+	for _, f := range then {
+		err = errors.Join(err, f(file))
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), s.path(name))

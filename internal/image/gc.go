@@ -46,6 +46,8 @@ func (s *Store) Remove(ref string) error {
 	return s.Collect(ctx)
 }
 
+var errDamaged = errors.New("file is damaged")
+
 // hold is the content of a file in the holds directory.
 type hold struct {
 	Ref  string        `json:"ref"`
@@ -71,7 +73,8 @@ func (s *Store) Hold(owner string, img *Image) error {
 	if err != nil {
 		return fmt.Errorf("hold image %s: %w", img.Ref, err)
 	}
-	if err := s.writeFile(holdsDir+"/"+owner, raw); err != nil {
+	// Containers do not outlive a power failure, and their start waits for this.
+	if err := s.replace(holdsDir+"/"+owner, raw); err != nil {
 		return fmt.Errorf("hold image %s: %w", img.Ref, err)
 	}
 	return nil
@@ -115,7 +118,10 @@ func (s *Store) readHold(owner string) (hold, error) {
 	if err != nil {
 		return h, err
 	}
-	return h, json.Unmarshal(raw, &h)
+	if json.Unmarshal(raw, &h) != nil {
+		return h, errDamaged
+	}
+	return h, nil
 }
 
 // Collect deletes blobs and layers that no name and no holder needs. While
@@ -188,6 +194,10 @@ func (s *Store) mark() (map[string]bool, error) {
 	}
 	for _, f := range holders {
 		h, err := s.readHold(f.Name())
+		if errors.Is(err, errDamaged) {
+			// A power failure cut it off, and ended the container that it was for.
+			err = os.Remove(s.path(holdsDir, f.Name()))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read image hold %s: %w", f.Name(), err)
 		}

@@ -132,6 +132,19 @@ func TestHoldKeepsLayersOfRemovedImage(t *testing.T) {
 	}
 }
 
+func TestCollectSurvivesADamagedHold(t *testing.T) {
+	s := openStore(t)
+	if err := os.WriteFile(s.path(holdsDir, "cut-off"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if exists(s.path(holdsDir, "cut-off")) {
+		t.Error("the damaged file is left")
+	}
+}
+
 func TestCollectLeavesWritersAlone(t *testing.T) {
 	s := openStore(t)
 	use, err := s.use(t.Context())
