@@ -174,6 +174,14 @@ type rig struct {
 	internal   string
 	drain      string
 	generation int64
+	cancel     func()
+	done       chan error
+}
+
+// stop begins the end of the gateway; the channel has its result.
+func (r *rig) stop() chan error {
+	r.cancel()
+	return r.done
 }
 
 func newRig(t *testing.T) *rig {
@@ -189,14 +197,14 @@ func newRig(t *testing.T) *rig {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- g.Run(ctx) }()
+	go func() { done <- g.Run(ctx); close(done) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("Run: %v", err)
 		}
 	})
-	r := &rig{controller: c, t: t, gateway: g, external: external.Addr().String(), internal: internal.Addr().String(), drain: drain.Addr().String()}
+	r := &rig{cancel: cancel, done: done, controller: c, t: t, gateway: g, external: external.Addr().String(), internal: internal.Addr().String(), drain: drain.Addr().String()}
 	c.await("the gateway to be ready", func() bool { return c.ready })
 	return r
 }

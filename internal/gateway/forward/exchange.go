@@ -20,6 +20,7 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	control *http.ResponseController
+	target  string // path and query for the program
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -34,8 +35,8 @@ type exchange struct {
 	given bool
 }
 
-func newExchange(f *Forwarder, w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{f: f, w: w, r: r, control: http.NewResponseController(w)}
+func newExchange(f *Forwarder, w http.ResponseWriter, r *http.Request, target string) *exchange {
+	x := &exchange{f: f, w: w, r: r, control: http.NewResponseController(w), target: target}
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	return x
 }
@@ -65,36 +66,82 @@ func (x *exchange) release() {
 	}
 }
 
-func (x *exchange) run(path *route.Path[*backend.Backend], split *route.Split[*backend.Backend], target string) {
-	b := split.Target
+func (x *exchange) run(internal bool) {
+	if !x.lend(internal) {
+		return
+	}
+	x.watch.handOver()
+	res, err := x.roundTrip()
+	switch {
+	case err != nil:
+		x.fail(err)
+	case res.Conn != nil:
+		x.tunnel(res)
+	default:
+		x.respond(res)
+	}
+}
+
+// lend takes a slot for the request, or answers it. A request whose backend went away is routed anew if routes changed
+// meanwhile: it met the old table in the moment in which the new one came.
+func (x *exchange) lend(internal bool) bool {
+	for {
+		table := x.f.config.Table(x.ctx)
+		b := x.route(table, internal)
+		if b == nil {
+			return false
+		}
+		var err error
+		if x.lease, err = b.Acquire(x.ctx, x); err == nil {
+			x.leased = true
+			return true
+		}
+		refused := (*backend.Error)(nil)
+		if errors.As(err, &refused) && refused.Reason == backend.UnknownBackend && x.f.config.Table(x.ctx) != table {
+			continue
+		}
+		x.fail(err)
+		return false
+	}
+}
+
+// route finds the backend and makes the request for it; nil if the request is answered.
+func (x *exchange) route(table *Table, internal bool) *backend.Backend {
+	if table == nil {
+		x.w.Header().Set("Retry-After", "1")
+		answer(x.w, http.StatusServiceUnavailable, "Starting", "weir: the gateway does not know its routes yet\n")
+		return nil
+	}
+	host := route.CleanHost(x.r.Host)
+	path, redirect := table.Match(host, x.r.URL.Path, x.r.Header, internal)
+	switch {
+	case path == nil:
+		answer(x.w, http.StatusNotFound, "NoRoute", "weir: nothing is served under this host and path\n")
+		return nil
+	case redirect:
+		x.w.Header().Set("Location", "https://"+host+x.target)
+		answer(x.w, http.StatusMovedPermanently, "", "")
+		return nil
+	}
+	split := path.Pick() // once, before any waiting
+	if split == nil {
+		answer(x.w, http.StatusServiceUnavailable, "NoSplit", "weir: this route has no traffic assigned\n")
+		return nil
+	}
+	x.prepare(path, split)
+	return split.Target
+}
+
+func (x *exchange) prepare(path *route.Path[*backend.Backend], split *route.Split[*backend.Backend]) {
 	h2c := false
-	if s := b.Spec(); s != nil {
+	if s := split.Target.Spec(); s != nil {
 		h2c = s.H2C
 		x.watch.start(limits{s.Timeout, s.ResponseStart, s.Idle}, x.expire)
 	}
-	x.fill(target, h2c)
-	for _, set := range [...][]route.Header{path.Append, split.Append} {
-		x.set(set)
-	}
+	x.fill(x.target, h2c)
+	x.set(path.Append)
+	x.set(split.Append)
 	x.setHost(path.RewriteHost)
-
-	var err error
-	if x.lease, err = b.Acquire(x.ctx, x); err != nil {
-		x.fail(err)
-		return
-	}
-	x.leased = true
-	x.watch.handOver()
-	res, err := x.roundTrip()
-	if err != nil {
-		x.fail(err)
-		return
-	}
-	if res.Conn != nil {
-		x.tunnel(res)
-		return
-	}
-	x.respond(res)
 }
 
 // roundTrip sends the request to the instance of the lease, and to others if that one takes no connection.

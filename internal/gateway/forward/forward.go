@@ -64,30 +64,9 @@ func (f *Forwarder) serve(w http.ResponseWriter, r *http.Request, internal bool)
 		answer(w, http.StatusBadRequest, "", "weir: this cannot be requested of a program behind a gateway\n")
 		return
 	}
-	table := f.config.Table(r.Context())
-	if table == nil {
-		w.Header().Set("Retry-After", "1")
-		answer(w, http.StatusServiceUnavailable, "Starting", "weir: the gateway does not know its routes yet\n")
-		return
-	}
-	path, redirect := table.Match(route.CleanHost(r.Host), r.URL.Path, r.Header, internal)
-	if path == nil {
-		answer(w, http.StatusNotFound, "NoRoute", "weir: nothing is served under this host and path\n")
-		return
-	}
-	if redirect {
-		w.Header().Set("Location", "https://"+route.CleanHost(r.Host)+target)
-		answer(w, http.StatusMovedPermanently, "", "")
-		return
-	}
-	split := path.Pick() // once, before any waiting
-	if split == nil {
-		answer(w, http.StatusServiceUnavailable, "NoSplit", "weir: this route has no traffic assigned\n")
-		return
-	}
-	x := newExchange(f, w, r)
+	x := newExchange(f, w, r, target)
 	defer x.end()
-	x.run(path, split, target)
+	x.run(internal)
 }
 
 // ReasonHeader names the cause of an answer that the gateway gave itself.

@@ -43,6 +43,7 @@ func isFraming(name string) bool {
 func (x *exchange) fill(target string, h2c bool) {
 	r, q := x.r, &x.request
 	q.Method, q.Target, q.URL, q.Host = r.Method, target, r.URL, r.Host
+	q.Upgrade = ""
 	q.Header = make(http.Header, len(r.Header)+8)
 	named := connectionTokens(r.Header)
 	for name, values := range r.Header {

@@ -61,12 +61,18 @@ func writeSwitch(w *bufio.Writer, h http.Header) error {
 	return w.Flush()
 }
 
-// pump copies one direction. r reads from src, with what was read ahead. A clean end is passed on as such; after an
-// unclean one both ends are closed.
-func (x *exchange) pump(dst, src net.Conn, r *bufio.Reader) {
+// pump copies one direction; ahead holds what was read already. A clean end is passed on as such; after an unclean one
+// both ends are closed. It reads from src itself: net/http takes the end of its reader for that of the client.
+func (x *exchange) pump(dst, src net.Conn, ahead *bufio.Reader) {
 	buf := make([]byte, tunnelBuffer)
+	first, _ := ahead.Peek(ahead.Buffered())
+	if _, err := dst.Write(first); err != nil {
+		dst.Close()
+		src.Close()
+		return
+	}
 	for {
-		n, err := r.Read(buf)
+		n, err := src.Read(buf)
 		if n > 0 {
 			x.watch.touch()
 			if _, err := dst.Write(buf[:n]); err != nil {

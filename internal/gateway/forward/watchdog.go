@@ -66,8 +66,9 @@ type watchdog struct {
 	stopped bool
 }
 
+// start begins to watch, counting from now. Only the first call counts.
 func (d *watchdog) start(l limits, expire func(*timeoutError)) {
-	if l == (limits{}) {
+	if l == (limits{}) || d.timer != nil {
 		return
 	}
 	d.limits, d.expire, d.began = l, expire, time.Now()

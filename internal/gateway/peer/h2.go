@@ -39,8 +39,22 @@ func (p *Peer) roundTrip2(ctx context.Context, q *Request) (*Response, error) {
 	if err != nil {
 		return nil, q.explain(ctx, err)
 	}
-	return &Response{Code: res.StatusCode, Header: res.Header, Length: res.ContentLength, Body: &body2{res: res, ctx: ctx},
-		res: res}, nil
+	out := &Response{Code: res.StatusCode, Header: res.Header, Length: res.ContentLength, Body: &body2{res: res, ctx: ctx}, res: res}
+	if res.ContentLength == 0 || q.Method == http.MethodHead {
+		return out, out.skipBody()
+	}
+	return out, nil
+}
+
+// skipBody waits for the end of a stream that brings no more data, but perhaps trailers. What ended with its head must
+// be passed on so: gRPC has answers that consist of nothing else.
+func (r *Response) skipBody() error {
+	defer r.Body.Close()
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return err
+	}
+	r.Body = http.NoBody
+	return nil
 }
 
 func (q *Request) explain(ctx context.Context, err error) error {

@@ -13,6 +13,7 @@ type idleProbe struct {
 	raw     syscall.RawConn
 	peek    func(fd uintptr) bool
 	isQuiet bool
+	blind   bool // of tests: takes every connection for alive
 	buf     [1]byte
 }
 
@@ -31,7 +32,7 @@ func newIdleProbe(sc syscall.Conn) *idleProbe {
 }
 
 // quiet says that the other side neither closed nor sent anything.
-func (p *idleProbe) quiet() bool { return p.raw.Read(p.peek) == nil && p.isQuiet }
+func (p *idleProbe) quiet() bool { return p.blind || p.raw.Read(p.peek) == nil && p.isQuiet }
 
 // bytesAckedOffset is where struct tcp_info of linux/tcp.h (4.1 and later) has tcpi_bytes_acked.
 const bytesAckedOffset = 120

@@ -8,7 +8,7 @@ package peer
 import "syscall"
 
 // idleProbe knows nothing here: connections are taken for alive, and a request that met a dead one is not sent again.
-type idleProbe struct{}
+type idleProbe struct{ blind bool }
 
 func newIdleProbe(syscall.Conn) *idleProbe { return &idleProbe{} }
 
