@@ -90,6 +90,8 @@ func (m *Conmon) Create(ctx context.Context, c Container) (int, error) {
 	defer syncRead.Close()
 
 	cmd := exec.CommandContext(ctx, m.path, m.args(c)...)
+	// conmon leaves files about the container in its working directory, too.
+	cmd.Dir = c.Bundle
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "_OCI_SYNCPIPE=3"}
 	cmd.ExtraFiles = []*os.File{syncWrite}
 	cmd.Stderr = diagnostics
