@@ -66,7 +66,8 @@ func Open(dir string) (*Store, error) {
 			return nil, fmt.Errorf("open image store: %w", err)
 		}
 	}
-	if err := os.Chmod(s.path(tmpDir), 0o700); err != nil {
+	// Layers have set-uid programs that no user of the machine may start.
+	if err := os.Chmod(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open image store: %w", err)
 	}
 	if _, err := os.Stat(s.path("oci-layout")); errors.Is(err, os.ErrNotExist) {

@@ -11,6 +11,13 @@ import (
 	"testing"
 )
 
+func TestStoreIsPrivate(t *testing.T) {
+	info, err := os.Stat(openStore(t).dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the store has mode %v, %v; its set-uid programs are for containers alone", info.Mode(), err)
+	}
+}
+
 func TestLookup(t *testing.T) {
 	s := openStore(t)
 	one := put(t, s, "weir.local/hello:latest", testImage(t, tarball(t, file("a", "1"))))
