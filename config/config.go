@@ -25,10 +25,12 @@ func Files() fs.FS { return files }
 func RBAC() ([]*unstructured.Unstructured, error) { return objects("rbac") }
 
 // ConfigMaps returns the config-* ConfigMaps with the values that differ from the defaults built in.
-func ConfigMaps() ([]*unstructured.Unstructured, error) { return objects("configmaps") }
+func ConfigMaps() ([]*unstructured.Unstructured, error) { //nolint:revive // ConfigMap is the kind's name
+	return objects("configmaps")
+}
 
 // ConfigMapNames returns the names of the ConfigMaps that the controller follows: all must exist.
-func ConfigMapNames() ([]string, error) {
+func ConfigMapNames() ([]string, error) { //nolint:revive // as above
 	maps, err := ConfigMaps()
 	if err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func (cp *ControlPlane) assembleAdmission(kube kubernetes.Interface) (err error)
 
 // Run is New and Run of the result.
 func Run(ctx context.Context, cfg Config) error {
-	cp, err := New(cfg)
+	cp, err := New(cfg) //nolint:contextcheck // nothing is waited for before Run
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func FromContext(ctx context.Context) *Config {
 	if c, ok := ctx.Value(contextKey{}).(*Config); ok {
 		return c
 	}
-	return Default()
+	return defaults(ctx)
 }
 
 // ToContext attaches c to ctx, for reconcilers and for the defaulting of our kinds.
@@ -59,8 +59,11 @@ func ToContext(ctx context.Context, c *Config) context.Context {
 }
 
 // Default is the configuration of empty ConfigMaps.
-func Default() *Config {
-	api := apiconfig.FromContextOrDefaults(context.Background())
+func Default() *Config { return defaults(context.Background()) }
+
+// defaults keeps what ctx has of the settings of defaulting and validation.
+func defaults(ctx context.Context) *Config {
+	api := apiconfig.FromContextOrDefaults(ctx)
 	return &Config{
 		Network:       defaultNetwork(),
 		Domain:        defaultDomain(),
