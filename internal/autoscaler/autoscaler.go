@@ -42,12 +42,14 @@ type Autoscaler struct {
 	coverage coverage
 }
 
-// New returns an Autoscaler without loops.
+// New returns an Autoscaler without loops, with the defaults of config-autoscaler until that is known.
 func New() *Autoscaler {
-	return &Autoscaler{
+	a := &Autoscaler{
 		wakes: make(chan types.NamespacedName, backlog), bound: make(chan struct{}),
 		loops: map[types.NamespacedName]*loop{}, coverage: coverage{gateways: map[string]*gateway{}},
 	}
+	a.config.Store(config.FromContextOrDefaults(context.Background()).Autoscaler)
+	return a
 }
 
 // Report implements feed.Receiver. It does not block.
@@ -194,7 +196,7 @@ func (a *Autoscaler) loop(key types.NamespacedName) *loop {
 
 // ensure returns the loop of a PodAutoscaler with its present settings.
 func (a *Autoscaler) ensure(pa *v1alpha1.PodAutoscaler) (*loop, settings) {
-	s := resolve(pa, a.settings())
+	s := resolve(pa, a.config.Load())
 	uid := pa.Labels[serving.RevisionUID]
 	key := types.NamespacedName{Namespace: pa.Namespace, Name: pa.Name}
 	a.mu.Lock()
@@ -213,14 +215,6 @@ func (a *Autoscaler) forget(key types.NamespacedName) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.loops, key)
-}
-
-// settings are those of config-autoscaler, or its defaults before it is known.
-func (a *Autoscaler) settings() *config.Autoscaler {
-	if c := a.config.Load(); c != nil {
-		return c
-	}
-	return config.FromContextOrDefaults(context.Background()).Autoscaler
 }
 
 // decide makes a new decision of a loop and says whether it differs from the last one.
