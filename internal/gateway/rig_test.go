@@ -30,7 +30,7 @@ const hang = 20 * time.Second
 // controller is the server side of the feed as tests need it: it sends what it is told and keeps what it hears.
 type controller struct {
 	feedpb.UnimplementedFeedServer
-	t *testing.T
+	t testing.TB
 
 	mu        sync.Mutex
 	log       []*feedpb.Event // all events so far are the snapshot
@@ -43,7 +43,7 @@ type controller struct {
 	changed   chan struct{}
 }
 
-func newController(t *testing.T) *controller {
+func newController(t testing.TB) *controller {
 	return &controller{t: t, followers: map[chan []*feedpb.Event]struct{}{}, served: map[string]int64{}, changed: make(chan struct{})}
 }
 
@@ -295,6 +295,7 @@ func eachProtocol(t *testing.T, f func(t *testing.T, r *rig, c *http.Client, spe
 		for _, back := range []bool{false, true} {
 			name := map[bool]string{false: "HTTP1", true: "H2C"}
 			t.Run(name[front]+"-"+name[back], func(t *testing.T) {
+				t.Parallel()
 				r := newRig(t)
 				f(t, r, client(t, r.external, front), func(b *feedpb.Backend) {
 					if back {

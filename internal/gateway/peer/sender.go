@@ -56,6 +56,10 @@ func (q *Request) attach(c *conn) bool {
 	return true
 }
 
+// lastWrite is how long a write may still take when the response is complete. Mostly it is done, and its goroutine about to
+// say so; but a program that answered early need not read on.
+const lastWrite = 20 * time.Millisecond
+
 // detach ends the writing to a connection and says whether the whole body was sent.
 func (q *Request) detach(c *conn) bool {
 	if q.Body == nil {
@@ -63,8 +67,9 @@ func (q *Request) detach(c *conn) bool {
 	}
 	s := &q.sender
 	if !s.mu.TryLock() {
-		c.abort() // it is held by a write that may be blocked
+		_ = c.nc.SetWriteDeadline(time.Now().Add(lastWrite))
 		s.mu.Lock()
+		_ = c.nc.SetWriteDeadline(time.Time{})
 	}
 	defer s.mu.Unlock()
 	if s.conn != c {
