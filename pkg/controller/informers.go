@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -53,23 +52,18 @@ func waitForInformers(stop <-chan struct{}, informers []Informer) error {
 // WaitForCacheSyncQuick waits until all caches have synced, looking far more
 // often than cache.WaitForCacheSync does. It returns false when stop was first.
 func WaitForCacheSyncQuick(stop <-chan struct{}, synced ...cache.InformerSynced) bool {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) {
-		for _, has := range synced {
-			if !has() {
-				return false, nil
+	tick := time.NewTicker(syncPoll)
+	defer tick.Stop()
+	for _, has := range synced {
+		for !has() {
+			select {
+			case <-stop:
+				return false
+			case <-tick.C:
 			}
 		}
-		return true, nil
-	}) == nil
+	}
+	return true
 }
 
 // StartAll runs the controllers until ctx ends and returns once all have ended.

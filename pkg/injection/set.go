@@ -60,7 +60,7 @@ func (s *set) get(ctx context.Context, key any) (any, error) {
 		return nil, errors.New("it is needed to make itself")
 	}
 	e := s.entry(key)
-	e.once.Do(func() { e.value, e.err = s.make(append(slices.Clip(making), key), key) })
+	e.once.Do(func() { e.value, e.err = s.make(append(slices.Clip(making), key), key) }) //nolint:contextcheck // what is made belongs to the set, not to who asks first
 	return e.value, e.err
 }
 

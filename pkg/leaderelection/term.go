@@ -41,7 +41,7 @@ func (t *term) begin(ctx context.Context) {
 		return
 	}
 	t.held = true
-	logger := logging.FromContext(t.ctx)
+	logger := logging.FromContext(t.ctx) //nolint:contextcheck // the logger is the controller's, the ctx client-go's
 	logger.Infow("Became the leader", "bucket", t.bucket.Name())
 	if err := t.la.Promote(t.bucket, t.enq); err != nil {
 		logger.Errorw("Promoting the reconciler failed", "bucket", t.bucket.Name(), "error", err)

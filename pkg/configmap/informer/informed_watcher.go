@@ -5,7 +5,6 @@
 package informer
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -110,9 +109,9 @@ func (w *InformedWatcher) Start(stop <-chan struct{}) error {
 	}
 	w.running.Go(func() { w.informer.Informer().Run(stop) })
 
-	ctx, cancel := contextOf(stop)
-	defer cancel()
-	if !cache.WaitFor(ctx, "", registration.HasSyncedChecker()) {
+	select {
+	case <-registration.HasSyncedChecker().Done():
+	case <-stop:
 		return errors.New("stopped before the ConfigMaps were read")
 	}
 	return w.deliverDefaults(first)
@@ -193,16 +192,4 @@ func (w *InformedWatcher) delete(obj any) {
 	if def, ok := w.defaults[cm.Name]; ok {
 		w.observers.OnChange(def)
 	}
-}
-
-func contextOf(stop <-chan struct{}) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		select {
-		case <-stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Weir Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package testing, linked into a test, sets the system namespace.
+// Package testing sets the system namespace of tests that link it.
 package testing
 
 import (
@@ -15,6 +15,8 @@ const Namespace = "knative-testing"
 
 func init() {
 	if os.Getenv(system.NamespaceEnvKey) == "" {
-		os.Setenv(system.NamespaceEnvKey, Namespace)
+		if err := os.Setenv(system.NamespaceEnvKey, Namespace); err != nil {
+			panic(err)
+		}
 	}
 }
