@@ -66,14 +66,33 @@ func (a *applier) apply(ctx context.Context, objects ...*unstructured.Unstructur
 	return nil
 }
 
-// createMissing writes an object unless there is one of its name, whatever that holds.
+// createMissing writes an object unless there is one of its name, whatever that holds. It asks before it writes: a write would
+// be refused while the webhook that guards the kind is registered but not up.
 func (a *applier) createMissing(ctx context.Context, o *unstructured.Unstructured) error {
-	_, err := a.client.Resource(resources[o.GetKind()]).Namespace(o.GetNamespace()).Create(ctx, o,
-		metav1.CreateOptions{FieldManager: fieldManager})
+	client := a.client.Resource(resources[o.GetKind()]).Namespace(o.GetNamespace())
+	_, err := client.Get(ctx, o.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = client.Create(ctx, o, metav1.CreateOptions{FieldManager: fieldManager})
+	}
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create %s %q: %w", o.GetKind(), o.GetName(), err)
 	}
 	return nil
+}
+
+// setKey sets one key of a ConfigMap, and drops the one that was set before; nothing is written if that is so already.
+func (a *applier) setKey(ctx context.Context, configMap, key, value string) error {
+	client := a.client.Resource(resources["ConfigMap"]).Namespace(systemNamespace)
+	o, err := client.Get(ctx, configMap, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read ConfigMap %q: %w", configMap, err)
+	}
+	if got, found, err := unstructured.NestedString(o.Object, "data", key); err == nil && found && got == value {
+		return nil
+	}
+	return a.apply(ctx, named("v1", "ConfigMap", systemNamespace, configMap, map[string]any{
+		"data": map[string]any{key: value},
+	}))
 }
 
 // applyCRDs writes the definitions and returns when the API server serves all of them.

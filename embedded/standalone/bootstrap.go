@@ -62,13 +62,10 @@ func (w *Weir) applyConfig(ctx context.Context) error {
 		return err
 	}
 	port := strconv.Itoa(int(w.addresses.External.Port()))
-	return w.applier.apply(ctx,
-		named("v1", "ConfigMap", systemNamespace, "config-network", data("external-http-port", port)),
-		named("v1", "ConfigMap", systemNamespace, "config-domain", data(domain, "")))
-}
-
-func data(key, value string) map[string]any {
-	return map[string]any{"data": map[string]any{key: value}}
+	if err := w.applier.setKey(ctx, "config-network", "external-http-port", port); err != nil {
+		return err
+	}
+	return w.applier.setKey(ctx, "config-domain", domain, "")
 }
 
 // publishGateway makes the gateway's in-cluster listener reachable as a Service: the cluster-local names of Routes lead there.

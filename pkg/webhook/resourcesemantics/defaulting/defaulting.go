@@ -62,6 +62,10 @@ func (c *Controller) Admit(ctx context.Context, req *admissionv1.AdmissionReques
 		return webhook.Allow()
 	}
 	patch, err := c.patch(c.cfg.Context(ctx), req, gvk, kind)
+	if mistyped := (*json.UnmarshalTypeError)(nil); errors.As(err, &mistyped) {
+		// The API server's schema speaks next, and names the field's path; validation refuses what passes that.
+		return webhook.Allow()
+	}
 	if err != nil {
 		return webhook.MakeErrorStatus("mutation failed: %v", err)
 	}
