@@ -5,6 +5,8 @@ package node
 
 import (
 	"fmt"
+	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -16,7 +18,11 @@ import (
 // deletion, until it is gone.
 func BenchmarkPod(b *testing.B) {
 	w := newWorld(b)
-	w.start(b)
+	w.start(b, func(c *Config) {
+		if testing.Verbose() {
+			c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		}
+	})
 	var addressed, running, readied, removed time.Duration
 	for i := range b.N {
 		name := fmt.Sprintf("bench-%d", i)

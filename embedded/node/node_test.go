@@ -224,6 +224,10 @@ func TestJobRunsAndItsLogStays(t *testing.T) {
 	}
 	w.delete(t, "job", 30)
 	w.await(t, "job", gone)
+	// Its address went when it ended, everything else with its deletion.
+	if ids, err := n.engine.Sandboxes(); err != nil || len(ids) > 0 {
+		t.Errorf("left over: %v, %v", ids, err)
+	}
 }
 
 func TestFailureIsShown(t *testing.T) {

@@ -36,6 +36,15 @@ func (e *Engine) OpenSandbox(ctx context.Context, id string, pod *corev1.Pod, ne
 	return s, s.WriteFiles(hosts, sandbox.PodDNS(pod, e.cfg.ClusterDNS, e.hostDNS))
 }
 
+// ReleaseSandbox kills everything in the sandbox and gives back its network, but
+// keeps its files, such as logs.
+func (e *Engine) ReleaseSandbox(ctx context.Context, id string) error {
+	if err := e.deleteContainers(ctx, id); err != nil {
+		return err
+	}
+	return sandbox.Release(ctx, e.sandboxConfig(id, nil), e.cfg.Network)
+}
+
 // CloseSandbox kills everything in the sandbox and removes it.
 func (e *Engine) CloseSandbox(ctx context.Context, id string) error {
 	if err := e.deleteContainers(ctx, id); err != nil {

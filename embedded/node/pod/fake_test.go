@@ -89,6 +89,11 @@ func (f *fake) OpenSandbox(_ context.Context, id string, _ *corev1.Pod, networke
 	return &sandbox.Sandbox{ID: id, Dir: f.dir}, nil
 }
 
+func (f *fake) ReleaseSandbox(context.Context, string) error {
+	f.note("release")
+	return nil
+}
+
 func (f *fake) CloseSandbox(context.Context, string) error { f.note("close"); return nil }
 func (f *fake) Hostname(pod *corev1.Pod) string            { return pod.Name }
 func (f *fake) SandboxDir(string) string                   { return f.dir }

@@ -28,6 +28,7 @@ import (
 // Engine makes sandboxes and containers.
 type Engine interface {
 	OpenSandbox(ctx context.Context, id string, pod *corev1.Pod, networked func(netip.Addr)) (*sandbox.Sandbox, error)
+	ReleaseSandbox(ctx context.Context, id string) error
 	CloseSandbox(ctx context.Context, id string) error
 	Hostname(pod *corev1.Pod) string
 	Create(ctx context.Context, req engine.Request) (engine.Container, error)
@@ -91,6 +92,8 @@ type Pod struct {
 	sandbox string
 	volumes *volume.Set
 	log     *slog.Logger
+	// began is when this process took the pod up.
+	began time.Time
 	// stop is requested when the pod is to end.
 	stop *ending
 
@@ -131,6 +134,7 @@ func build(cfg Config, r noderecord.Record) *Pod {
 	p := &Pod{
 		cfg:        cfg,
 		sandbox:    r.Sandbox,
+		began:      time.Now(),
 		volumes:    volume.NewSet(cfg.Objects, place, cfg.Node.Allocatable),
 		log:        cfg.Log.With("namespace", r.Pod.Namespace, "pod", r.Pod.Name, "sandbox", r.Sandbox),
 		stop:       newEnding(),

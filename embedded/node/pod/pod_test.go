@@ -121,6 +121,7 @@ func TestCourses(t *testing.T) {
 0s status Running/ready main=running
 1s start main 1
 1s status Running/ready main=running
+2s release
 2s status Succeeded main=Completed(0)
 1m0s close`,
 		},
@@ -131,6 +132,7 @@ func TestCourses(t *testing.T) {
 			schedule: func(_ *fake, p *Pod) { time.Sleep(time.Minute); p.Stop(0) },
 			want: `0s start main 0
 0s status Running/ready main=running
+1s release
 1s status Failed main=Error(1)
 1m0s close`,
 		},
@@ -148,6 +150,7 @@ func TestCourses(t *testing.T) {
 2s start main 0
 2s status Running/ready first=Completed(0) side=running second=Completed(0) main=running
 7s signal side terminated
+7s release
 7s status Succeeded first=Completed(0) side=Completed(0) second=Completed(0) main=Completed(0)
 1m0s close`,
 		},
@@ -172,11 +175,11 @@ func TestCourses(t *testing.T) {
 			pod:     testPod(corev1.RestartPolicyAlways, main),
 			arrange: func(f *fake) { f.pullErr = &pull.Error{Reason: pull.ReasonPull, Err: errors.New("no such image")} },
 			schedule: func(f *fake, p *Pod) {
-				time.Sleep(15 * time.Second)
+				time.Sleep(14500 * time.Millisecond)
 				f.mu.Lock()
 				f.present = true
 				f.mu.Unlock()
-				time.Sleep(5 * time.Second)
+				time.Sleep(5500 * time.Millisecond)
 				p.Stop(0)
 			},
 			want: `0s status Pending main=ErrImagePull
@@ -221,6 +224,7 @@ func TestCourses(t *testing.T) {
 			want: `0s start main 0
 0s status Running/ready main=running
 10s signal main terminated
+10s release
 10s status Failed main=Completed(0)
 1m0s close`,
 		},

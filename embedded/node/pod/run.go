@@ -33,7 +33,13 @@ func (p *Pod) Run(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	// The pod ended by itself: its logs stay until somebody deletes it.
+	// A pod that ended by itself keeps its logs until somebody deletes it, but
+	// no address.
+	if !p.stop.requested() {
+		if err := p.cfg.Engine.ReleaseSandbox(ctx, p.sandbox); err != nil && ctx.Err() == nil {
+			p.log.Warn("cannot release sandbox of ended pod", "error", err)
+		}
+	}
 	select {
 	case <-ctx.Done():
 		return

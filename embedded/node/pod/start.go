@@ -137,15 +137,19 @@ func (c *container) start(ctx context.Context, request engine.Request, ready pul
 		st.ImageID, st.Image = ready.Image.Pinned(), ready.Image.Ref
 		st.ContainerID = "runc://" + run.ID()
 	})
+	begin := time.Now()
 	if _, err := c.p.cfg.Engine.Create(ctx, request); err != nil {
 		return run, err
 	}
+	created := time.Now()
 	c.event(corev1.EventTypeNormal, "Created", "Created container: %s", c.name)
 	c.setRunning(true)
 	if err := c.p.cfg.Engine.Start(ctx, run); err != nil {
 		return run, fmt.Errorf("%w: %w", engine.ErrRuntime, err)
 	}
 	c.nowRunning(request.Container, run.Attempt)
+	c.p.log.Debug("container started", "container", c.name, "attempt", run.Attempt,
+		"create", created.Sub(begin), "start", time.Since(created), "sinceRun", time.Since(c.p.began))
 	c.event(corev1.EventTypeNormal, "Started", "Started container %s", c.name)
 	return run, nil
 }

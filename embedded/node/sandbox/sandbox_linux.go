@@ -110,6 +110,18 @@ func (s *Sandbox) attach(ctx context.Context, cfg Config, network Network) error
 // Close kills everything in the sandbox and removes it. It can be repeated,
 // also for a sandbox that only half exists.
 func Close(ctx context.Context, cfg Config, network Network) error {
+	if err := Release(ctx, cfg, network); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(cfg.Dir); err != nil {
+		return fmt.Errorf("remove sandbox %s: %w", cfg.ID, err)
+	}
+	return nil
+}
+
+// Release kills everything in the sandbox and gives back what it has of the
+// kernel: cgroup, mounts and network. Its files on disk stay.
+func Release(ctx context.Context, cfg Config, network Network) error {
 	if err := cgroup.Remove(ctx, cfg.CgroupPath); err != nil {
 		return err
 	}
@@ -118,9 +130,6 @@ func Close(ctx context.Context, cfg Config, network Network) error {
 	}
 	if err := network.Detach(ctx, cfg.ID); err != nil {
 		return fmt.Errorf("detach sandbox %s from the network: %w", cfg.ID, err)
-	}
-	if err := os.RemoveAll(cfg.Dir); err != nil {
-		return fmt.Errorf("remove sandbox %s: %w", cfg.ID, err)
 	}
 	return nil
 }
