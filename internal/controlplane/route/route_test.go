@@ -58,6 +58,14 @@ func route(changes ...func(*v1.Route)) *v1.Route {
 	}}, changes...)...)
 }
 
+// pinned is a Route to the first Revision whatever comes later.
+func pinned(change func(*v1.Route)) *v1.Route {
+	return route(change, func(r *v1.Route) {
+		r.Spec.Traffic = []v1.TrafficTarget{{RevisionName: "app-00001", LatestRevision: ptr.Bool(false), Percent: ptr.Int64(100)}}
+		r.Status.Traffic[0].LatestRevision = ptr.Bool(false)
+	})
+}
+
 // addressed says where the Route is.
 func addressed(r *v1.Route) {
 	namer := hosts.New(operator(), r, nil)
@@ -251,6 +259,13 @@ func TestReconcile(t *testing.T) {
 		},
 		WantPatches: []clientgotesting.PatchActionImpl{patch("revisions", "app-00001", reserve)},
 	}, {
+		Name: "traffic pinned to an older Revision: the Service's Configuration still says that the Route leads to it",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			pinned(served), readyConfiguration("app-00002"), first, second, placeholder(private()), ingress(existing, fixture.ReadyIngress),
+		},
+		WantPatches: []clientgotesting.PatchActionImpl{patch("revisions", "app-00002", reserve)},
+	}, {
 		Name: "a Revision that was not led to: told first",
 		Key:  "ns/app",
 		Objects: []runtime.Object{
@@ -355,10 +370,13 @@ func TestReconcile(t *testing.T) {
 		Key:  "ns/app",
 		Objects: []runtime.Object{
 			route(func(r *v1.Route) { r.DeletionTimestamp = &metav1.Time{Time: fixture.Now} }), readyConfiguration("app-00001"), first,
+			fixture.Configuration("bare", func(c *v1.Configuration) {
+				c.Labels, c.Annotations = nil, map[string]string{"serving.knative.dev/routes": "app,other"}
+			}),
 		},
 		WantPatches: []clientgotesting.PatchActionImpl{
 			patch("revisions", "app-00001", reserve),
-			patch("configurations", "app", `{"metadata":{"annotations":{"serving.knative.dev/routes":null},"resourceVersion":""}}`),
+			patch("configurations", "bare", `{"metadata":{"annotations":{"serving.knative.dev/routes":"other"},"resourceVersion":""}}`),
 			patch("routes", "app", `{"metadata":{"finalizers":[],"resourceVersion":""}}`),
 		},
 		WantEvents: []string{rtesting.Eventf("Normal", "FinalizerUpdate", "Updated %q finalizers", "app")},

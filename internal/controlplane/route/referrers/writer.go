@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"weir.dev/api/serving"
 	v1 "weir.dev/api/serving/v1"
 	clientset "weir.dev/client/clientset/versioned"
 	listers "weir.dev/client/listers/serving/v1"
@@ -64,7 +65,8 @@ func (w *Writer) Set(ctx context.Context, route *v1.Route, targets Targets) erro
 	return nil
 }
 
-// Clear makes all others say that route does not lead to them.
+// Clear makes all others say that route does not lead to them. The Configuration of route's own Service goes on to say so:
+// the Service writes that, so that new Revisions have their least scale from the start.
 func (w *Writer) Clear(ctx context.Context, route *v1.Route, except Targets) error {
 	key := types.NamespacedName{Namespace: route.Namespace, Name: route.Name}
 	revisions, err := w.ReferredRevisions(key)
@@ -84,7 +86,7 @@ func (w *Writer) Clear(ctx context.Context, route *v1.Route, except Targets) err
 		return fmt.Errorf("finding Configurations of Route %s: %w", key, err)
 	}
 	for _, config := range configurations {
-		if except.Configurations.Has(config.Name) {
+		if except.Configurations.Has(config.Name) || sameService(route, config) {
 			continue
 		}
 		err := w.patchConfiguration(ctx, config, remove(Names(config.Annotations), route.Name))
@@ -93,6 +95,12 @@ func (w *Writer) Clear(ctx context.Context, route *v1.Route, except Targets) err
 		}
 	}
 	return nil
+}
+
+// sameService says whether one Service made both.
+func sameService(route *v1.Route, config *v1.Configuration) bool {
+	service := route.Labels[serving.ServiceLabelKey]
+	return service != "" && service == config.Labels[serving.ServiceLabelKey]
 }
 
 func (w *Writer) patchRevision(ctx context.Context, rev *v1.Revision, c change) error {
