@@ -111,7 +111,7 @@ func (n *Network) start() error {
 
 func (n *Network) tableConfig() nat.Config {
 	return nat.Config{
-		Name: n.names.table(), Pods: n.PodCIDR(), Services: n.ServiceCIDR(),
+		Name: n.table(), Pods: n.PodCIDR(), Services: n.ServiceCIDR(),
 		Bridge: n.bridge(), BridgeIP: n.BridgeIP(), LinkPrefix: n.linkPrefix(),
 	}
 }

@@ -339,7 +339,7 @@ func TestRulesComeBack(t *testing.T) {
 	web := netip.AddrPortFrom(service(n, 0), 80)
 	eventually(t, func() error { return second(call(web)) })
 	c := &nftables.Conn{} // As a reload of the firewall does.
-	c.DelTable(&nftables.Table{Name: n.names.table(), Family: nftables.TableFamilyIPv4})
+	c.DelTable(&nftables.Table{Name: n.table(), Family: nftables.TableFamilyIPv4})
 	if err := c.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestNothingLeaves(t *testing.T) {
 // leaks counts the packets that the last chain dropped.
 func leaks(t *testing.T, n *Network) (packets uint64) {
 	t.Helper()
-	table := &nftables.Table{Name: n.names.table(), Family: nftables.TableFamilyIPv4}
+	table := &nftables.Table{Name: n.table(), Family: nftables.TableFamilyIPv4}
 	rules, err := (&nftables.Conn{}).GetRules(table, &nftables.Chain{Name: "leaks", Table: table})
 	if err != nil || len(rules) == 0 {
 		t.Fatalf("%d rules, %v", len(rules), err)

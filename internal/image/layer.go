@@ -88,7 +88,7 @@ func (l *layerWriter) tree(dir fs.FS) error {
 			return err
 		}
 		if strings.HasPrefix(d.Name(), ".wh.") {
-			return fmt.Errorf("file %s: names in images cannot start with .wh.", name)
+			return fmt.Errorf("file %s: names that start with .wh. mean deletions in images", name)
 		}
 		info, err := d.Info()
 		if err != nil {

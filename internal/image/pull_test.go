@@ -149,8 +149,7 @@ func TestPullRefusesOtherPlatforms(t *testing.T) {
 }
 
 func TestPullAuth(t *testing.T) {
-	var host string
-	host = startRegistry(t, func(next http.Handler) http.Handler {
+	host := startRegistry(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			user, pass, _ := r.BasicAuth()
 			if user != "me" || pass != "secret" {

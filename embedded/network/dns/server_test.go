@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"github.com/miekg/dns"
 	"go.uber.org/goleak"
 
-	"net/netip"
 	"weir.dev/embedded/network/endpoints"
 )
 

@@ -119,7 +119,7 @@ func TestZoneOwns(t *testing.T) {
 }
 
 func FuzzAnswer(f *testing.F) {
-	f.Add("_http._tcp.cart.shop.svc.cluster.local.", uint16(dns.TypeSRV))
+	f.Add("_http._tcp.cart.shop.svc.cluster.local.", dns.TypeSRV)
 	f.Add("svc.cluster.local.", uint16(1))
 	f.Add("...", uint16(1))
 	f.Add(".cluster.local.", uint16(1)) // An empty label.
