@@ -137,6 +137,36 @@ func TestClusterIP(t *testing.T) {
 	})
 }
 
+func TestStickyService(t *testing.T) {
+	n, client := newNetwork(t), fake.NewClientset()
+	a, b, c := attach(t, n, "a"), attach(t, n, "b"), attach(t, n, "c")
+	for i, end := range []netip.AddrPort{netip.AddrPortFrom(b.IP, serve(t, b, "b")), netip.AddrPortFrom(c.IP, serve(t, c, "c"))} {
+		if _, err := client.DiscoveryV1().EndpointSlices("default").Create(t.Context(), endpointSlice("web", i, corev1.ProtocolTCP, end), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	svc := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
+		Spec: corev1.ServiceSpec{
+			ClusterIP: service(n, 0).String(), SessionAffinity: corev1.ServiceAffinityClientIP,
+			Ports: []corev1.ServicePort{{Port: 80}},
+		},
+	}
+	if _, err := client.CoreV1().Services("default").Create(t.Context(), svc, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	start(t, n, client, RunOptions{})
+	web := netip.AddrPortFrom(service(n, 0), 80)
+	eventually(t, func() error { return second(callFrom(t, a, web)) })
+	heard := map[string]bool{}
+	for range 20 {
+		heard[first(callFrom(t, a, web))] = true
+	}
+	if len(heard) != 1 {
+		t.Errorf("20 calls of one client reached %v", heard)
+	}
+}
+
 func TestServiceWithoutEndpointsIsRefusedAtOnce(t *testing.T) {
 	n, client := newNetwork(t), fake.NewClientset()
 	a := attach(t, n, "a")
