@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
@@ -128,5 +129,54 @@ func TestProbesAndRestart(t *testing.T) {
 	}
 	if got := log(t, n, "web", "previous=true"); !strings.HasSuffix(got, "called preStop\ngot terminated\n") {
 		t.Errorf("log of the run before: %q", got)
+	}
+}
+
+func TestUnusualContainers(t *testing.T) {
+	w := newWorld(t)
+	n, _ := w.start(t)
+	cases := map[string]struct {
+		reason    string
+		container corev1.Container
+		pod       func(spec *corev1.PodSpec)
+		want      string
+	}{
+		"terminal": {"lines end as on a terminal, and it is one",
+			corev1.Container{TTY: true, Args: []string{"env"}}, nil, "TERM=xterm"},
+		"host-network": {"the machine's interfaces and host name, the node's address",
+			corev1.Container{Args: []string{"cat", "/proc/net/dev"}}, func(s *corev1.PodSpec) { s.HostNetwork = true }, "wt"},
+		"privileged": {"may write where others may not",
+			corev1.Container{Args: []string{"write", "/proc/sys/net/ipv4/ip_forward", "1"},
+				SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)}}, nil, ""},
+		"directory": {"a working directory need not exist",
+			corev1.Container{WorkingDir: "/a/b", Args: []string{"write", "relative", "x"}}, nil, ""},
+		"host-pids": {"the machine's processes",
+			corev1.Container{Args: []string{"stat", "/proc/2"}}, func(s *corev1.PodSpec) { s.HostPID = true }, "/proc/2"},
+		"low-port": {"any user may listen on it", corev1.Container{Args: []string{"serve", ":80", "once"},
+			SecurityContext: &corev1.SecurityContext{RunAsUser: ptr.To[int64](1000)}}, nil, "serving"},
+	}
+	// A sandbox of its own keeps an interface of the test network in the
+	// machine's namespace.
+	w.pod(t, "neighbour", corev1.RestartPolicyAlways, corev1.Container{Args: []string{"wait"}})
+	w.await(t, "neighbour", phase(corev1.PodRunning))
+	for name, c := range cases {
+		c.container.Name, c.container.Image = "main", "test"
+		spec := corev1.PodSpec{NodeName: "node", RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{c.container}}
+		if c.pod != nil {
+			c.pod(&spec)
+		}
+		w.create(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}, Spec: spec})
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w.await(t, name, func(pod *corev1.Pod) bool {
+				return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+			})
+			pod := w.await(t, name, func(*corev1.Pod) bool { return true })
+			text := log(t, n, name, "")
+			if pod.Status.Phase != corev1.PodSucceeded || !strings.Contains(text, c.want) {
+				t.Errorf("%s: %s, log:\n%s", c.reason, describe(pod), text)
+			}
+		})
 	}
 }

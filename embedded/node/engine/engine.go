@@ -89,6 +89,7 @@ func New(cfg Config) (*Engine, error) {
 		CgroupV2:       cgroup.V2(),
 		SwapAccounting: cgroup.SwapAccounting(),
 		OOMScoreAdj:    ownOOMScoreAdj(),
+		Capabilities:   oci.Capabilities(ownCapabilities()),
 		Memory:         cfg.Memory,
 	}
 	if text, err := os.ReadFile("/etc/resolv.conf"); err == nil {
@@ -107,6 +108,24 @@ func ownOOMScoreAdj() int {
 		return 0
 	}
 	return score
+}
+
+// ownCapabilities is the mask of those that we can pass on.
+func ownCapabilities() uint64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, "CapBnd:"); found {
+			mask, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64)
+			if err != nil {
+				return 0
+			}
+			return mask
+		}
+	}
+	return 0
 }
 
 // cgroupRoot is the cgroup of everything below dir.

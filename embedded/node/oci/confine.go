@@ -15,7 +15,7 @@ import (
 
 // confine sets capabilities, masked paths and the seccomp filter.
 func confine(spec *specs.Spec, req Request) error {
-	capabilities := capabilitiesOf(req.Container)
+	capabilities := capabilitiesOf(req.Container, req.Machine)
 	spec.Process.Capabilities = &specs.LinuxCapabilities{
 		Bounding:  capabilities,
 		Effective: capabilities,
@@ -86,19 +86,21 @@ func seccompProfile(pod *corev1.Pod, c *corev1.Container) *corev1.SeccompProfile
 	return nil
 }
 
-// capabilitiesOf applies a container's add and drop lists to the default set,
-// or to all for a privileged container.
-func capabilitiesOf(c *corev1.Container) []string {
+// capabilitiesOf applies a container's add and drop lists to the default set.
+// "All", as for a privileged container, are those that the machine has to give.
+func capabilitiesOf(c *corev1.Container, machine Machine) []string {
 	if privileged(c) {
-		return allCapabilities()
+		return slices.Clone(machine.Capabilities)
 	}
-	set := defaultCapabilities()
+	set := slices.DeleteFunc(defaultCapabilities(), func(name string) bool {
+		return len(machine.Capabilities) > 0 && !slices.Contains(machine.Capabilities, name)
+	})
 	if c.SecurityContext == nil || c.SecurityContext.Capabilities == nil {
 		return set
 	}
 	lists := c.SecurityContext.Capabilities
 	if contains(lists.Add, "ALL") {
-		set = allCapabilities()
+		set = slices.Clone(machine.Capabilities)
 	}
 	if contains(lists.Drop, "ALL") {
 		set = nil
@@ -135,12 +137,22 @@ func defaultCapabilities() []string {
 	}
 }
 
-// allCapabilities are the capabilities of Linux 5.9 and later, capability(7).
-func allCapabilities() []string {
-	return append(defaultCapabilities(),
-		"CAP_AUDIT_CONTROL", "CAP_AUDIT_READ", "CAP_BLOCK_SUSPEND", "CAP_BPF", "CAP_CHECKPOINT_RESTORE",
-		"CAP_DAC_READ_SEARCH", "CAP_IPC_LOCK", "CAP_IPC_OWNER", "CAP_LEASE", "CAP_LINUX_IMMUTABLE", "CAP_MAC_ADMIN",
-		"CAP_MAC_OVERRIDE", "CAP_NET_ADMIN", "CAP_NET_BROADCAST", "CAP_PERFMON", "CAP_SYS_ADMIN", "CAP_SYS_BOOT",
-		"CAP_SYS_MODULE", "CAP_SYS_NICE", "CAP_SYS_PACCT", "CAP_SYS_PTRACE", "CAP_SYS_RAWIO", "CAP_SYS_RESOURCE",
-		"CAP_SYS_TIME", "CAP_SYS_TTY_CONFIG", "CAP_SYSLOG", "CAP_WAKE_ALARM")
+// Capabilities are the names of the capabilities in a mask, as in the CapBnd
+// line of /proc/self/status. Newer ones than capability(7) of Linux 5.9 are left out.
+func Capabilities(mask uint64) []string {
+	names := []string{
+		"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP",
+		"LINUX_IMMUTABLE", "NET_BIND_SERVICE", "NET_BROADCAST", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER",
+		"SYS_MODULE", "SYS_RAWIO", "SYS_CHROOT", "SYS_PTRACE", "SYS_PACCT", "SYS_ADMIN", "SYS_BOOT", "SYS_NICE",
+		"SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG", "MKNOD", "LEASE", "AUDIT_WRITE", "AUDIT_CONTROL", "SETFCAP",
+		"MAC_OVERRIDE", "MAC_ADMIN", "SYSLOG", "WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ", "PERFMON", "BPF",
+		"CHECKPOINT_RESTORE",
+	}
+	var set []string
+	for bit, name := range names {
+		if mask&(1<<bit) != 0 {
+			set = append(set, "CAP_"+name)
+		}
+	}
+	return set
 }

@@ -131,11 +131,13 @@ func TestCapabilities(t *testing.T) {
 		"drop all":     {"the restricted profile", list(nil, []corev1.Capability{"ALL"}), nil, []string{"CAP_CHOWN"}, 0},
 		"low port":     {"what is added stays", list([]corev1.Capability{"NET_BIND_SERVICE"}, []corev1.Capability{"ALL"}), []string{"CAP_NET_BIND_SERVICE"}, nil, 1},
 		"with prefix":  {"both spellings", list([]corev1.Capability{"CAP_SYS_TIME"}, []corev1.Capability{"chown"}), []string{"CAP_SYS_TIME"}, []string{"CAP_CHOWN"}, 14},
-		"all but":      {"", list([]corev1.Capability{"ALL"}, []corev1.Capability{"SYS_ADMIN"}), []string{"CAP_SYS_TIME"}, []string{"CAP_SYS_ADMIN"}, 40},
-		"a privileged": {"everything", &corev1.SecurityContext{Privileged: ptr.To(true)}, []string{"CAP_SYS_ADMIN"}, nil, 41},
+		"all but":      {"", list([]corev1.Capability{"ALL"}, []corev1.Capability{"SYS_ADMIN"}), []string{"CAP_SYS_TIME"}, []string{"CAP_SYS_ADMIN", "CAP_SYS_RESOURCE"}, 39},
+		"a privileged": {"everything that there is to give", &corev1.SecurityContext{Privileged: ptr.To(true)}, []string{"CAP_SYS_ADMIN"}, []string{"CAP_SYS_RESOURCE"}, 40},
 	}
+	// A machine without CAP_SYS_RESOURCE, bit 24.
+	machine := Machine{Capabilities: Capabilities(0x1fffeffffff)}
 	for name, c := range cases {
-		got := capabilitiesOf(&corev1.Container{SecurityContext: c.set})
+		got := capabilitiesOf(&corev1.Container{SecurityContext: c.set}, machine)
 		if len(got) != c.count {
 			t.Errorf("%s: %s: %d capabilities, want %d: %v", name, c.reason, len(got), c.count, got)
 		}

@@ -66,6 +66,8 @@ type Machine struct {
 	// OOMScoreAdj is our own score: without CAP_SYS_RESOURCE no child can
 	// have a lower one, and a runtime told to try fails.
 	OOMScoreAdj int
+	// Capabilities are all that a container can get.
+	Capabilities []string
 	// Memory is the machine's memory in bytes.
 	Memory int64
 }

@@ -6,6 +6,7 @@ package pod
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -332,6 +333,39 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("started %d times:\n%s", got, f.notes())
 		}
 	})
+}
+
+// TestStartedAgain is about pods whose containers are gone although the API says
+// that they run: the machine was restarted, or its containers were stopped.
+func TestStartedAgain(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		policy corev1.RestartPolicy
+		want   string
+	}{
+		"always": {"the new run counts as a restart", corev1.RestartPolicyAlways, "Running/ready main=running 5"},
+		"never":  {"what must not run twice has failed", corev1.RestartPolicyNever, "Failed main=ContainerStatusUnknown(137) 4"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake(t)
+				pod := testPod(c.policy, corev1.Container{Name: "main", Image: "app"})
+				pod.Status.Phase = corev1.PodRunning
+				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "runc://old", RestartCount: 4,
+					State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+				p := New(f.config(), "sandbox", pod)
+				go p.Run(t.Context())
+				synctest.Wait()
+				got := p.Snapshot()
+				if text := fmt.Sprint(summary(got), " ", got.Status.ContainerStatuses[0].RestartCount); text != c.want {
+					t.Errorf("%s: %s, want %s", c.reason, text, c.want)
+				}
+				p.Stop(time.Second)
+				<-p.Done()
+			})
+		})
+	}
 }
 
 func TestNextBackoff(t *testing.T) {

@@ -25,6 +25,10 @@ import (
 // as their count of restarts.
 func (p *Pod) reset() {
 	st := &p.pod.Status
+	if p.pod.Spec.RestartPolicy == corev1.RestartPolicyNever && everRan(st) {
+		p.giveUp()
+		return
+	}
 	begin := func(old []corev1.ContainerStatus, specs []corev1.Container, reason string) []corev1.ContainerStatus {
 		var fresh []corev1.ContainerStatus
 		for i := range specs {
@@ -54,6 +58,22 @@ func (p *Pod) reset() {
 	if p.cfg.Node.IP.IsValid() {
 		st.HostIP = p.cfg.Node.IP.String()
 		st.HostIPs = []corev1.HostIP{{IP: st.HostIP}}
+	}
+}
+
+func everRan(st *corev1.PodStatus) bool {
+	ran := func(c corev1.ContainerStatus) bool { return c.ContainerID != "" }
+	return slices.ContainsFunc(st.ContainerStatuses, ran) || slices.ContainsFunc(st.InitContainerStatuses, ran)
+}
+
+// giveUp fails a pod whose containers are gone and must not run twice.
+func (p *Pod) giveUp() {
+	p.failure, p.failureMessage = "Terminated", "Pod was terminated when its node was stopped, and it is never restarted"
+	for _, list := range [][]corev1.ContainerStatus{p.pod.Status.InitContainerStatuses, p.pod.Status.ContainerStatuses} {
+		for i := range list {
+			list[i].State = lost(list[i])
+			list[i].Ready, list[i].Started = false, new(bool)
+		}
 	}
 }
 

@@ -121,7 +121,8 @@ func fill() error {
 	}
 }
 
-// serve answers HTTP on args[0] until SIGTERM. /healthy answers 200 while the
+// serve answers HTTP on args[0] until SIGTERM, or ends at once with a second
+// argument. /healthy answers 200 while the
 // file /tmp/sick does not exist.
 func serve(args []string) error {
 	mux := http.NewServeMux()
@@ -137,6 +138,9 @@ func serve(args []string) error {
 	}
 	fmt.Println("serving")
 	go func() { _ = http.Serve(listener, mux) }()
+	if len(args) > 1 {
+		return nil
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM)
 	fmt.Println("got", <-signals)
