@@ -75,4 +75,3 @@ func benchFeed(b *testing.B, address string, h2 bool) *grpc.ClientConn {
 			Rules: []*feedpb.Rule{{Hosts: []string{"bench.test"}, Paths: []*feedpb.Path{{Splits: []*feedpb.Split{to("bench", 100)}}}}}}}})
 	return conn
 }
-

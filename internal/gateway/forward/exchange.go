@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"weir.dev/internal/gateway/backend"
@@ -29,10 +30,14 @@ type exchange struct {
 	lease   backend.Lease
 	leased  bool
 	request peer.Request
+	// response is nil before there is one.
+	response *peer.Response
 	// late says that the write deadline of the client's connection was set; guarded by watch.
 	late bool
-	// given says that the client's connection is to be cut, so that nothing is to be waited for.
-	given bool
+	// ran says that run returned: it did not panic, whether to cut the client's connection or by a mistake.
+	ran bool
+	// given says that the client's connection will be cut, so that nothing is to be waited for.
+	given atomic.Bool
 }
 
 func newExchange(f *Forwarder, w http.ResponseWriter, r *http.Request, target string) *exchange {
@@ -41,23 +46,28 @@ func newExchange(f *Forwarder, w http.ResponseWriter, r *http.Request, target st
 	return x
 }
 
-// end gives everything back, also when the handler panics. The slot goes first: the next request need not wait until this
-// client is done sending.
+// end gives everything back, also when the handler panics. The slot goes before the last of the client's body is waited for.
 func (x *exchange) end() {
-	x.release()
+	x.given.Store(!x.ran)
 	x.cancel(nil)
+	if x.response != nil {
+		x.response.Body.Close() // after the end of the context it does not wait for the client
+	}
+	x.release()
 	x.watch.stop()
-	if x.late && !x.given {
-		_ = x.control.SetWriteDeadline(time.Time{}) // the next request on the connection has its own time
+	if !x.given.Load() {
+		if x.late {
+			_ = x.control.SetWriteDeadline(time.Time{}) // the next request on the connection has its own time
+		}
+		if x.request.Unread() {
+			_ = x.control.Flush() // the client shall have its answer before it is waited for
+		}
 	}
 	x.request.Finish()
 }
 
 // abandon cuts the client's connection, or resets its stream: what it got so far must not look whole.
-func (x *exchange) abandon() {
-	x.given = true
-	panic(http.ErrAbortHandler)
-}
+func (x *exchange) abandon() { panic(http.ErrAbortHandler) }
 
 func (x *exchange) release() {
 	if x.leased {
@@ -72,6 +82,7 @@ func (x *exchange) run(internal bool) {
 	}
 	x.watch.handOver()
 	res, err := x.roundTrip()
+	x.response = res
 	switch {
 	case err != nil:
 		x.fail(err)

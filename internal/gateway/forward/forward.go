@@ -67,6 +67,7 @@ func (f *Forwarder) serve(w http.ResponseWriter, r *http.Request, internal bool)
 	x := newExchange(f, w, r, target)
 	defer x.end()
 	x.run(internal)
+	x.ran = true
 }
 
 // ReasonHeader names the cause of an answer that the gateway gave itself.

@@ -24,7 +24,6 @@ func (x *exchange) interim(code int, h http.Header) {
 
 // respond passes on the response. Each part goes out as soon as it comes in.
 func (x *exchange) respond(res *peer.Response) {
-	defer res.Body.Close()
 	h := x.w.Header()
 	copyHeader(h, res.Header)
 	if _, ok := h["Content-Type"]; !ok {
@@ -111,11 +110,10 @@ func copyHeader(to, from http.Header) {
 const linger = 2 * time.Second
 
 // stopReading bounds the reading of a body that nobody wants. HTTP/2 can tell the client; in HTTP/1.1 closing while it
-// still sends could destroy the answer on its way.
+// still sends could destroy the answer on its way. It is called from any goroutine.
 func (x *exchange) stopReading() {
 	until := time.Now()
-	if x.r.ProtoMajor == 1 && !x.given {
-		_ = x.control.Flush()
+	if x.r.ProtoMajor == 1 && !x.given.Load() {
 		until = until.Add(linger)
 	}
 	_ = x.control.SetReadDeadline(until)

@@ -12,7 +12,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"sync"
-	"sync/atomic"
 )
 
 // roundTrip2 leaves streams and connections to x/net. It sends a request again only if the program refused the stream
@@ -70,8 +69,10 @@ func (q *Request) explain(ctx context.Context, err error) error {
 // streamBody is the body of a request as x/net reads it, in a goroutine that may outlive the response.
 type streamBody struct {
 	q       *Request
-	reading sync.Mutex
-	stopped atomic.Bool
+	reading sync.Mutex // held while reading
+
+	closing sync.Mutex // guards stopped; held while StopReading is called
+	stopped bool
 }
 
 var errStopped = errors.New("the body is not wanted any more")
@@ -80,7 +81,7 @@ var errStopped = errors.New("the body is not wanted any more")
 func (b *streamBody) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	if b.stopped.Load() {
+	if b.isStopped() {
 		return 0, errStopped
 	}
 	n, err := b.q.Body.Read(p)
@@ -97,15 +98,29 @@ func (b *streamBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close keeps later reads out; it does not wait for one that is going on.
+// Close keeps later reads out, and makes one that is going on return soon: x/net calls it when the stream is over, and in
+// some cases waits for that.
 func (b *streamBody) Close() error {
-	b.stopped.Store(true)
+	b.closing.Lock()
+	defer b.closing.Unlock()
+	if !b.stopped && !b.q.ended() {
+		b.q.StopReading()
+	}
+	b.stopped = true
 	return nil
+}
+
+func (b *streamBody) isStopped() bool {
+	b.closing.Lock()
+	defer b.closing.Unlock()
+	return b.stopped
 }
 
 // stop returns when no read is going on and none will be.
 func (b *streamBody) stop() {
-	b.stopped.Store(true)
+	b.closing.Lock()
+	b.stopped = true
+	b.closing.Unlock()
 	b.reading.Lock()
 	defer b.reading.Unlock()
 }

@@ -48,7 +48,8 @@ type Request struct {
 	Expect bool
 	// Interim receives 1xx responses but for 100 and 101.
 	Interim func(code int, h http.Header)
-	// StopReading makes sure that a blocked Read of Body returns soon. It must be set if Body is.
+	// StopReading makes sure that a blocked Read of Body returns soon. It must be set if Body is; it is called from any
+	// goroutine, but not after Finish returned.
 	StopReading func()
 
 	// Buffers holds *[]byte of a useful length. It must be set if Body is.

@@ -98,6 +98,18 @@ func (q *Request) blame(err error) error {
 	return err
 }
 
+// over says that there is nothing left to read. It is called with the lock held.
+func (s *sender) over() bool { return s.eof || s.failed != nil }
+
+// Unread says that the body was not read to its end.
+func (q *Request) Unread() bool { return q.Body != nil && !q.ended() }
+
+func (q *Request) ended() bool {
+	q.sender.mu.Lock()
+	defer q.sender.mu.Unlock()
+	return q.sender.over()
+}
+
 // BodyError says that the body of the request could not be read.
 type BodyError struct{ Err error }
 
@@ -127,7 +139,7 @@ func (q *Request) Finish() {
 	s := &q.sender
 	s.mu.Lock()
 	s.conn = nil
-	running, done, ended := s.running, s.done, s.eof || s.failed != nil
+	running, done, ended := s.running, s.done, s.over()
 	s.mu.Unlock()
 	if !ended {
 		q.decide(false)
