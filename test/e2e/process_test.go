@@ -140,13 +140,13 @@ func TestPurgeCleansAfterACrash(t *testing.T) {
 }
 
 func TestTwoWeirsSideBySide(t *testing.T) {
+	mine := newWorld(t)
+	mineSvc := mine.deploy(probeService("app", env("VERSION", "mine"), annotate("autoscaling.knative.dev/min-scale", "1")))
+
 	ctx, other, s := newOwn(t)
 	w := newWorldIn(ctx, t, s)
 	svc := w.deploy(probeService("app", env("VERSION", "other")))
 	w.getOK(svc.Status.URL.String())
-
-	mine := newWorld(t)
-	mineSvc := mine.deploy(probeService("app", env("VERSION", "mine")))
 	mine.getOK(mineSvc.Status.URL.String())
 	if _, err := suite.System.Kube.CoreV1().Namespaces().Get(ctx, w.ns, metav1.GetOptions{}); err == nil {
 		t.Error("two Weirs share a cluster")
