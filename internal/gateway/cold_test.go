@@ -241,3 +241,67 @@ func (c *controller) whenPoked(f func(*feedpb.Poke)) {
 	defer c.mu.Unlock()
 	c.onPoke = f
 }
+
+// A client that leaves does not make room for the next request before the program is done with its own.
+func TestHardConcurrencyWhenClientsLeave(t *testing.T) {
+	tests := map[string]struct {
+		reason string
+		app    func(req *http.Request, hold chan struct{})
+	}{
+		"Deaf":      {"a program that does not notice", func(_ *http.Request, hold chan struct{}) { <-hold }},
+		"Attentive": {"one that does needs a moment to stop", func(req *http.Request, hold chan struct{}) { <-req.Context().Done(); <-hold }},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			hold, begun := make(chan struct{}), make(chan struct{}, 2)
+			var now, worst atomic.Int32
+			r.serve("left.test", func(w http.ResponseWriter, req *http.Request) {
+				worst.Store(max(worst.Load(), now.Add(1)))
+				begun <- struct{}{}
+				test.app(req, hold)
+				now.Add(-1)
+			}, func(b *feedpb.Backend) { b.ContainerConcurrency = 1 })
+			ctx, cancel := context.WithCancel(t.Context())
+			left := make(chan struct{})
+			go func() {
+				defer close(left)
+				req, _ := http.NewRequestWithContext(ctx, "GET", "http://left.test/", nil)
+				if res, err := client(t, r.external, false).Do(req); err == nil {
+					res.Body.Close()
+				}
+			}()
+			<-begun
+			cancel()
+			<-left
+			r.await("the request to be counted out", func() bool {
+				n := len(r.stats)
+				return n > 0 && r.stats[n-1].GetAverageConcurrency() == 0
+			})
+			second := make(chan int, 1)
+			next, stop := context.WithCancel(t.Context())
+			defer stop()
+			go func() {
+				req, _ := http.NewRequestWithContext(next, "GET", "http://left.test/", nil)
+				res, err := client(t, r.external, false).Do(req)
+				if err != nil {
+					second <- 0
+					return
+				}
+				res.Body.Close()
+				second <- res.StatusCode
+			}()
+			r.await("the second request to wait", func() bool {
+				n := len(r.stats)
+				return r.stats[n-1].GetWaiting() == 1 && r.stats[n-1].GetInFlight() == 1
+			})
+			close(hold)
+			<-begun
+			if worst.Load() != 1 {
+				t.Errorf("%d requests at a time: %s", worst.Load(), test.reason)
+			}
+			stop()
+			<-second
+		})
+	}
+}

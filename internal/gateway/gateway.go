@@ -131,6 +131,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	g.reporter.SetReady(false)
 	s.stop(g.config.Grace, cancel)
 	parts.Wait()
+	g.forward.Close()
 	g.set.Close()
 	return err
 }

@@ -51,6 +51,25 @@ func (l *Lease) Release() {
 	b.mu.Unlock()
 }
 
+// Leave counts the request out but keeps its slot, for a program that may still work on it. [Lease.Vacate] must follow.
+func (l *Lease) Leave() {
+	b := l.backend
+	now := b.set.config.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.meter.Leave(now)
+}
+
+// Vacate gives back the slot of a request that was counted out.
+func (l *Lease) Vacate() {
+	l.backend.mu.Lock()
+	defer l.backend.mu.Unlock()
+	l.backend.vacate(l.inst)
+}
+
+// Limited says that the instance may have only so many requests at a time.
+func (l *Lease) Limited() bool { return l.backend.limit() > 0 }
+
 // Refused says that the instance took no connection. It leaves the pool until it passes its probe, and the request waits
 // for another one, before all others. After an error the request is counted out and must not be released.
 func (l *Lease) Refused(ctx context.Context, r Sized) error {

@@ -6,6 +6,7 @@ package forward
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,11 @@ type exchange struct {
 	lease   backend.Lease
 	leased  bool
 	request peer.Request
+	// abandoned is the connection on which the program may still work on the request.
+	abandoned net.Conn
+	values    [3]string // of headers
+	// recyclable says that nobody looks at the header of the request after the end.
+	recyclable bool
 	// response is nil before there is one.
 	response *peer.Response
 	// late says that the write deadline of the client's connection was set; guarded by watch.
@@ -64,16 +70,22 @@ func (x *exchange) end() {
 		}
 	}
 	x.request.Finish()
+	x.giveHeader()
 }
 
 // abandon cuts the client's connection, or resets its stream: what it got so far must not look whole.
 func (x *exchange) abandon() { panic(http.ErrAbortHandler) }
 
 func (x *exchange) release() {
-	if x.leased {
-		x.leased = false
+	switch {
+	case !x.leased:
+	case x.abandoned != nil:
+		x.lease.Leave()
+		x.f.windDown(x.abandoned, x.lease)
+	default:
 		x.lease.Release()
 	}
+	x.leased = false
 }
 
 func (x *exchange) run(internal bool) {
@@ -81,6 +93,9 @@ func (x *exchange) run(internal bool) {
 		return
 	}
 	x.watch.handOver()
+	if x.lease.Limited() {
+		x.request.Abandon = func(c net.Conn) { x.abandoned = c }
+	}
 	res, err := x.roundTrip()
 	x.response = res
 	switch {

@@ -31,6 +31,12 @@ type Config struct {
 type Forwarder struct {
 	config  Config
 	buffers sync.Pool // of *[]byte
+	headers sync.Pool // of http.Header
+	winding struct {
+		sync.WaitGroup
+		ctx    context.Context
+		cancel context.CancelFunc
+	}
 }
 
 const bufferSize = 32 << 10
@@ -45,7 +51,15 @@ func New(c Config) *Forwarder {
 		b := make([]byte, bufferSize)
 		return &b
 	}
+	f.winding.ctx, f.winding.cancel = context.WithCancel(context.Background())
+	f.headers.New = func() any { return make(http.Header, 24) }
 	return f
+}
+
+// Close cuts the connections that only wait for programs to be done. No request may be in hand any more.
+func (f *Forwarder) Close() {
+	f.winding.cancel()
+	f.winding.Wait()
 }
 
 // External serves the hosts that are not cluster-local.

@@ -44,7 +44,7 @@ func (x *exchange) fill(target string, h2c bool) {
 	r, q := x.r, &x.request
 	q.Method, q.Target, q.URL, q.Host = r.Method, target, r.URL, r.Host
 	q.Upgrade = ""
-	q.Header = make(http.Header, len(r.Header)+8)
+	x.takeHeader(h2c)
 	named := connectionTokens(r.Header)
 	for name, values := range r.Header {
 		if !isHop(name) && !isOurs(name) && !isFraming(name) && !named.has(name) {
@@ -63,6 +63,27 @@ func (x *exchange) fill(target string, h2c bool) {
 	}
 	if _, ok := q.Header["User-Agent"]; h2c && !ok {
 		q.Header["User-Agent"] = none // else the library puts in its own
+	}
+}
+
+// takeHeader makes room for the headers. The map of a request over HTTP/1.1 is used again when that is over; in HTTP/2 a
+// goroutine of the library may still look at it then.
+func (x *exchange) takeHeader(h2c bool) {
+	q := &x.request
+	if x.recyclable = !h2c; h2c {
+		q.Header = make(http.Header, len(x.r.Header)+8)
+		return
+	}
+	if q.Header == nil {
+		q.Header = x.f.headers.Get().(http.Header)
+	}
+	clear(q.Header) // of an attempt before
+}
+
+func (x *exchange) giveHeader() {
+	if x.recyclable && x.ran {
+		clear(x.request.Header)
+		x.f.headers.Put(x.request.Header)
 	}
 }
 
@@ -120,7 +141,7 @@ func (x *exchange) setHost(rewrite string) {
 func (x *exchange) setForwarded() {
 	h := x.request.Header
 	ip := clientIP(x.r.RemoteAddr)
-	h["X-Forwarded-For"] = []string{joined(h["X-Forwarded-For"], ip)}
+	h["X-Forwarded-For"] = x.value(0, joined(h["X-Forwarded-For"], ip))
 	trusted := x.f.trusts(ip)
 	if !trusted || len(h["X-Forwarded-Proto"]) == 0 {
 		h["X-Forwarded-Proto"] = cleartext
@@ -129,40 +150,42 @@ func (x *exchange) setForwarded() {
 		}
 	}
 	if !trusted || len(h["X-Forwarded-Host"]) == 0 {
-		h["X-Forwarded-Host"] = []string{x.r.Host}
+		h["X-Forwarded-Host"] = x.value(1, x.r.Host)
 	}
-	hop := forwardedParams(x.r.Host, h["X-Forwarded-Proto"][0])
+	host, proto := quoted(x.r.Host), quoted(h["X-Forwarded-Proto"][0])
 	if prior := h["Forwarded"]; len(prior) > 0 {
-		h["Forwarded"] = []string{joined(prior, forwardedFor(ip)+hop)}
+		h["Forwarded"] = x.value(2, joined(prior, "for="+node(ip)+";host="+host+";proto="+proto))
 		return
 	}
-	h["Forwarded"] = []string{forwardedList(h["X-Forwarded-For"][0]) + hop}
+	h["Forwarded"] = x.value(2, "for="+nodes(h["X-Forwarded-For"][0])+";host="+host+";proto="+proto)
 }
 
-// forwardedList writes a list of addresses in the form of RFC 7239.
-func forwardedList(list string) string {
+// value makes a list of one value without allocating it.
+func (x *exchange) value(place int, s string) []string {
+	x.values[place] = s
+	return x.values[place : place+1 : place+1]
+}
+
+// nodes writes a list of addresses in the form of RFC 7239, but for the first "for=".
+func nodes(list string) string {
 	if !strings.Contains(list, ",") {
-		return forwardedFor(list)
+		return node(list)
 	}
 	var b strings.Builder
 	for ip := range strings.SplitSeq(list, ",") {
 		if b.Len() > 0 {
-			b.WriteString(", ")
+			b.WriteString(", for=")
 		}
-		b.WriteString(forwardedFor(strings.TrimSpace(ip)))
+		b.WriteString(node(strings.TrimSpace(ip)))
 	}
 	return b.String()
 }
 
-func forwardedFor(ip string) string {
+func node(ip string) string {
 	if strings.Contains(ip, ":") && !strings.HasPrefix(ip, "[") {
-		return "for=" + quoted("["+ip+"]")
+		ip = "[" + ip + "]"
 	}
-	return "for=" + quoted(ip)
-}
-
-func forwardedParams(host, proto string) string {
-	return ";host=" + quoted(host) + ";proto=" + quoted(proto)
+	return quoted(ip)
 }
 
 // quoted returns s as a token or a quoted string. What the client made up may hold anything.

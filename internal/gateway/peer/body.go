@@ -56,7 +56,11 @@ func (b *body) finish(whole bool) {
 		c.peer.put(c)
 		return
 	}
-	c.nc.Close()
+	if whole {
+		c.nc.Close()
+	} else {
+		c.discard(b.q)
+	}
 }
 
 // keepAliveTimeout reads "timeout=5" out of a Keep-Alive header.

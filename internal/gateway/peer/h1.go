@@ -21,7 +21,7 @@ func (p *Peer) roundTrip1(ctx context.Context, q *Request) (*Response, error) {
 	}
 	res, err := c.exchange(ctx, q)
 	if err == nil || !c.reused || ctx.Err() != nil || !c.untouched(err) || !q.again() {
-		c.closeOn(err)
+		c.closeOn(err, q)
 		return res, err
 	}
 	c.nc.Close()
@@ -29,14 +29,23 @@ func (p *Peer) roundTrip1(ctx context.Context, q *Request) (*Response, error) {
 		return nil, err
 	}
 	res, err = c.exchange(ctx, q)
-	c.closeOn(err)
+	c.closeOn(err, q)
 	return res, err
 }
 
-func (c *conn) closeOn(err error) {
+func (c *conn) closeOn(err error, q *Request) {
 	if err != nil {
-		c.nc.Close()
+		c.discard(q)
 	}
+}
+
+// discard ends the use of a connection whose request was not answered to the end.
+func (c *conn) discard(q *Request) {
+	if q.Abandon != nil && c.written > c.mark {
+		q.Abandon(c.nc)
+		return
+	}
+	c.nc.Close()
 }
 
 // exchange sends the request and reads the head of the response.

@@ -52,6 +52,8 @@ type Request struct {
 	// goroutine, but not after Finish returned.
 	StopReading func()
 
+	// Abandon, if set, takes over the connection of a request that was given up while the program may still work on it.
+	Abandon func(net.Conn)
 	// Buffers holds *[]byte of a useful length. It must be set if Body is.
 	Buffers *sync.Pool
 
