@@ -123,7 +123,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	leave()
 	n.provider.wait()
-	return err
+	return errors.Join(err, n.engine.Tidy())
 }
 
 // follow runs everything that follows the API until ctx ends.

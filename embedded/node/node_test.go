@@ -34,6 +34,8 @@ import (
 	"weir.dev/internal/image"
 )
 
+func TestMain(m *testing.M) { os.Exit(nodetest.Main(m)) }
+
 // images is a store whose only image is the test program.
 type images struct{ layer string }
 

@@ -105,6 +105,15 @@ func Remove(ctx context.Context, path string) error {
 	}
 }
 
+// Prune removes the cgroup and those below it as far as they are empty.
+func Prune(path string) error {
+	err := removeAll(path)
+	if errors.Is(err, unix.EBUSY) {
+		return nil
+	}
+	return err
+}
+
 // trees are the cgroup's directories in all hierarchies.
 func trees(path string) []string {
 	if V2() {

@@ -39,6 +39,9 @@ func TestCreateAndRemoveWithProcesses(t *testing.T) {
 			t.Fatalf("join %s: %v", dir, err)
 		}
 	}
+	if err := Prune(root); err != nil || len(trees(path)) == 0 {
+		t.Errorf("Prune of a cgroup in use: %v", err)
+	}
 	reaped := make(chan struct{})
 	go func() { _ = sleeper.Wait(); close(reaped) }()
 

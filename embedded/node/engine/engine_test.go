@@ -26,6 +26,8 @@ import (
 	"weir.dev/embedded/node/sandbox"
 )
 
+func TestMain(m *testing.M) { os.Exit(nodetest.Main(m)) }
+
 type fixture struct {
 	*engine.Engine
 	dir    string

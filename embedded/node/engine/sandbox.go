@@ -71,6 +71,9 @@ func (e *Engine) Sandboxes() ([]string, error) {
 	return slices.Compact(ids), nil
 }
 
+// Tidy removes what no sandbox needs once the last one is closed.
+func (e *Engine) Tidy() error { return cgroup.Prune(e.cgroupRoot) }
+
 // Hostname is what the pod's containers see as their host's name.
 func (e *Engine) Hostname(pod *corev1.Pod) string {
 	if pod.Spec.HostNetwork {

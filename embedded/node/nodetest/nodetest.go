@@ -16,6 +16,7 @@ import (
 // Program is the test program's path in Rootfs; see testprogram/main.go.
 const Program = "/bin/testprogram"
 
+// buildOnce builds the test program, once a process.
 var buildOnce = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "weir-testprogram-")
 	if err != nil {
@@ -27,6 +28,15 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	cmd.Stderr = os.Stderr
 	return path, cmd.Run()
 })
+
+// Main runs a package's tests and removes what they share. TestMain calls it.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if path, _ := buildOnce(); path != "" {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	return code
+}
 
 // NeedContainers skips the test where containers cannot be made.
 func NeedContainers(t testing.TB) {
