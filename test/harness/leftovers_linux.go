@@ -16,7 +16,7 @@ import (
 
 // Footprint is what a machine has of things that a Weir makes in the kernel.
 type Footprint struct {
-	Interfaces, Mounts, Tables, Routes, Processes []string
+	Interfaces, Mounts, Tables, Routes, Cgroups, Processes []string
 }
 
 // TakeFootprint lists what the machine has now. Processes are those that name the data directory.
@@ -40,6 +40,9 @@ func TakeFootprint(dataDir string) (Footprint, error) {
 	if f.Routes, err = output("ip", "-4", "route", "show", "table", "all"); err != nil {
 		return f, err
 	}
+	if f.Cgroups, err = cgroups(); err != nil {
+		return f, err
+	}
 	f.Processes, err = processesNaming(dataDir)
 	return f, err
 }
@@ -58,8 +61,19 @@ func (f Footprint) Beyond(before Footprint) []string {
 	add("mount", f.Mounts, before.Mounts)
 	add("table", f.Tables, before.Tables)
 	add("route", f.Routes, before.Routes)
+	add("cgroup", f.Cgroups, before.Cgroups)
 	add("process", f.Processes, before.Processes)
 	return extra
+}
+
+// cgroups lists Weir's top cgroups, of the one hierarchy (v2) or of each (v1).
+func cgroups() ([]string, error) {
+	unified, err := filepath.Glob("/sys/fs/cgroup/weir-*")
+	if err != nil {
+		return nil, err
+	}
+	each, err := filepath.Glob("/sys/fs/cgroup/*/weir-*")
+	return append(unified, each...), err
 }
 
 func output(name string, args ...string) ([]string, error) {
