@@ -65,7 +65,7 @@ func (x *exchange) end() {
 		if x.late {
 			_ = x.control.SetWriteDeadline(time.Time{}) // the next request on the connection has its own time
 		}
-		if x.request.Unread() {
+		if x.r.ProtoMajor == 1 && x.request.Unread() {
 			_ = x.control.Flush() // the client shall have its answer before it is waited for
 		}
 	}
