@@ -209,6 +209,7 @@ func (x *exchange) HeadSize() int {
 
 // fail answers a request that got no response from an instance.
 func (x *exchange) fail(err error) {
+	x.closeIfUnread()
 	var refused *backend.Error
 	var late *timeoutError
 	var unread *peer.BodyError

@@ -37,6 +37,7 @@ func (x *exchange) respond(res *peer.Response) {
 		delete(h, "Content-Length") // only a chunked body has trailers
 	}
 	x.watch.respond()
+	x.closeIfUnread()
 	x.w.WriteHeader(res.Code)
 	if announced > 0 || res.Body != http.NoBody && !res.Prompt() {
 		_ = x.control.Flush()
@@ -103,6 +104,14 @@ func copyHeader(to, from http.Header) {
 		if !isHop(name) && !named.has(name) {
 			to[name] = values
 		}
+	}
+}
+
+// closeIfUnread is called before the head of the answer is written. After a body that may have no proper end nothing on the
+// connection can be taken for the next request; net/http leaves that to handlers that read while they write.
+func (x *exchange) closeIfUnread() {
+	if x.r.ProtoMajor == 1 && x.request.Unread() {
+		x.w.Header().Set("Connection", "close")
 	}
 }
 

@@ -26,6 +26,7 @@ type conn struct {
 	written int64 // bytes that the kernel took, ever
 	mark    int64 // written when the present request began
 	head    int   // bytes that may still be read as part of a head; negative is without limit
+	reset   bool  // a write learnt that the program reset the connection
 	reused  bool
 	// lifetime is how long it may be kept idle; since is when it became so.
 	lifetime time.Duration
@@ -49,12 +50,14 @@ func newConn(p *Peer, nc net.Conn) *conn {
 func (c *conn) alive() bool { return c.br.Buffered() == 0 && (c.probe == nil || c.probe.quiet()) }
 
 // untouched says that no byte of the present request reached the program: the kernel took none, or the program closed
-// its side before its kernel acknowledged any. failed is the error of the attempt.
+// its side before its kernel acknowledged any. failed is the error of the attempt. A reset proves nothing, since it may
+// overtake the acknowledgement of what the program read; and it looks like a close to a read that comes after the write
+// that was told.
 func (c *conn) untouched(failed error) bool {
 	if c.written == c.mark {
 		return true
 	}
-	return isEOF(failed) && c.probe != nil && c.probe.acked() <= c.mark
+	return isEOF(failed) && !c.reset && c.probe != nil && c.probe.acked() <= c.mark
 }
 
 type connReader conn
@@ -78,5 +81,8 @@ type connWriter conn
 func (w *connWriter) Write(p []byte) (int, error) {
 	n, err := w.nc.Write(p)
 	w.written += int64(n)
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
+		w.reset = true
+	}
 	return n, err
 }

@@ -101,8 +101,12 @@ func (q *Request) blame(err error) error {
 // over says that there is nothing left to read. It is called with the lock held.
 func (s *sender) over() bool { return s.eof || s.failed != nil }
 
-// Unread says that the body was not read to its end.
-func (q *Request) Unread() bool { return q.Body != nil && !q.ended() }
+// Unread says that the body was not read to its end: there is more of it, or it is malformed.
+func (q *Request) Unread() bool {
+	q.sender.mu.Lock()
+	defer q.sender.mu.Unlock()
+	return q.Body != nil && !q.sender.eof
+}
 
 func (q *Request) ended() bool {
 	q.sender.mu.Lock()
