@@ -131,18 +131,24 @@ func (s *apiServer) admit(req *admissionv1.AdmissionRequest) (*servingv1.Service
 	if !mutated.Allowed {
 		return nil, mutated
 	}
-	patch, err := jsonpatch.DecodePatch(mutated.Patch)
-	if err != nil {
-		s.t.Fatal(err)
+	if mutated.Patch != nil {
+		patch, err := jsonpatch.DecodePatch(mutated.Patch)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if req.Object.Raw, err = patch.Apply(req.Object.Raw); err != nil {
+			s.t.Fatal(err)
+		}
 	}
-	if req.Object.Raw, err = patch.Apply(req.Object.Raw); err != nil {
-		s.t.Fatal(err)
+	validated := s.ask(s.validating.ClientConfig, req)
+	if !validated.Allowed {
+		return nil, validated
 	}
 	out := &servingv1.Service{}
 	if err := json.Unmarshal(req.Object.Raw, out); err != nil {
 		s.t.Fatal(err)
 	}
-	return out, s.ask(s.validating.ClientConfig, req)
+	return out, validated
 }
 
 func request(operation admissionv1.Operation, user, object, old string) *admissionv1.AdmissionRequest {
@@ -230,9 +236,9 @@ func TestRefusals(t *testing.T) {
 			want:   "validation failed: missing field(s): spec.template.spec.containers",
 		},
 		"not the type": {
-			reason: "what does not decode is no object",
+			reason: "defaulting leaves it to the schema, and validation refuses what has passed that",
 			object: strings.Replace(hello, `[{"image":"weir.local/hello"}]`, `7`, 1),
-			want:   "mutation failed: cannot decode incoming new object: json: cannot unmarshal number",
+			want:   "decoding request failed: cannot decode incoming new object: json: cannot unmarshal number",
 		},
 		"no object": {
 			reason: "a review may be anything",
