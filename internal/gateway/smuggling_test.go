@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +20,7 @@ func TestRequestsCannotBeSmuggled(t *testing.T) {
 	const hidden = "GET /hidden HTTP/1.1\r\nHost: a.test\r\n\r\n"
 	tests := map[string]struct {
 		raw  string
-		seen string // paths and lengths of bodies, in order
+		seen string // paths and lengths of bodies, in order; alternatives are separated by bars
 	}{
 		"Pipelined":         {"GET /a HTTP/1.1\r\nHost: a.test\r\n\r\nGET /b HTTP/1.1\r\nHost: a.test\r\n\r\n", "/a:0 /b:0"},
 		"InBody":            {fmt.Sprintf("POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: %d\r\n\r\n%s", len(hidden), hidden), fmt.Sprint("/a:", len(hidden))},
@@ -33,7 +34,7 @@ func TestRequestsCannotBeSmuggled(t *testing.T) {
 		"Connect":           {"CONNECT a.test:80 HTTP/1.1\r\nHost: a.test\r\n\r\n" + hidden, "/hidden:0"},
 		"AbsoluteForm":      {"GET http://a.test/a HTTP/1.1\r\nHost: other.test\r\n\r\n", "/a:0"},
 		"HopOfContent":      {"POST /a HTTP/1.1\r\nHost: a.test\r\nConnection: Content-Length\r\nContent-Length: 5\r\n\r\nhello", "/a:5"},
-		"BadChunk":          {"POST /a HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + hidden, "/a:error"},
+		"BadChunk":          {"POST /a HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + hidden, "/a:error|"}, // or nothing, if the error is known first
 		"UpgradeWithBody":   {"POST /a HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: raw\r\nContent-Length: 2\r\n\r\nxx", "/a:2"},
 		"UpgradeNotGranted": {"GET /a HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: raw\r\n\r\n" + hidden, "/a:0 /hidden:0"},
 	}
@@ -65,7 +66,7 @@ func TestRequestsCannotBeSmuggled(t *testing.T) {
 			<-r.done // and with it all requests in hand
 			mu.Lock()
 			defer mu.Unlock()
-			if got := strings.Join(seen, " "); got != test.seen {
+			if got := strings.Join(seen, " "); !slices.Contains(strings.Split(test.seen, "|"), got) {
 				t.Errorf("the program saw %q, want %q", got, test.seen)
 			}
 		})
