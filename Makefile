@@ -51,12 +51,17 @@ test-conformance: build ## the MUSTs of the specification, one test a section
 	go test -count=1 -timeout 15m ./test/conformance/... -args -weir $(CURDIR)/$(BIN)/weir
 
 .PHONY: test-e2e
-test-e2e: build ## a running Weir from outside, client-go and HTTP only
-	go test -count=1 -timeout 30m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
+test-e2e: build build-race ## a running Weir from outside: controller and gateway with the race detector, then the one binary
+	go test -count=1 -timeout 20m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir -split $(CURDIR)/$(BIN)/race
+	go test -count=1 -short -timeout 20m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
+
+.PHONY: build-race
+build-race:
+	go build -race -o $(BIN)/race/ ./cmd/controller ./cmd/gateway
 
 .PHONY: soak
-soak: build ## the e2e tests again and again for an hour
-	go test -count=1 -timeout 2h ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir -soak 1h
+soak: build ## the e2e tests twenty times over
+	go test -count=20 -timeout 3h ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
 
 .PHONY: bench
 bench: ## benchmarks

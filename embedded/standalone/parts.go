@@ -28,12 +28,12 @@ const (
 // startController runs the reconcilers, the autoscaler, admission and the feed, and waits until all of them work. Without this
 // part another process runs them, so what they need is written here.
 func (w *Weir) startController(ctx context.Context) error {
-	if !w.cfg.has(PartController) {
-		return w.applyConfig(ctx)
-	}
 	tlsConfig, err := w.feedServerTLS()
 	if err != nil {
 		return err
+	}
+	if !w.cfg.has(PartController) {
+		return w.applyConfig(ctx)
 	}
 	cp, err := controlplane.New(controlplane.Config{
 		RESTConfig:   w.cluster.RESTConfig(),
@@ -58,12 +58,12 @@ func (w *Weir) startController(ctx context.Context) error {
 
 // startGateway connects a gateway to the feed and waits until it can route.
 func (w *Weir) startGateway(ctx context.Context) error {
-	if !w.cfg.has(PartGateway) {
-		return nil
-	}
 	tlsConfig, err := w.feedClientTLS()
 	if err != nil {
 		return err
+	}
+	if !w.cfg.has(PartGateway) {
+		return nil
 	}
 	conn, err := grpc.NewClient("passthrough:///"+w.addresses.Feed.String(),
 		grpc.WithTransportCredentials(credentials.NewTLS(tlsConfig)))
@@ -88,7 +88,7 @@ func (w *Weir) startGateway(ctx context.Context) error {
 
 // feedServerTLS admits gateways only: they show a certificate of the cluster's authority with the gateways' name.
 func (w *Weir) feedServerTLS() (*tls.Config, error) {
-	cert, roots, err := w.issue("feed", pki.Leaf{CommonName: feedServerName, Names: []string{feedServerName}, Server: true})
+	cert, roots, err := w.issue("feed", pki.Leaf{CommonName: feedServerName, Names: []string{feedServerName, "127.0.0.1"}, Server: true})
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ func newOwn(t *testing.T) (context.Context, *harness.Weir, *harness.System) {
 	if suite.Own == nil {
 		t.Skip("the system under test is not a process of ours")
 	}
+	if testing.Short() {
+		t.Skip("short: the long run has been through it")
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), processLimit)
 	t.Cleanup(cancel)
 	dir := filepath.Join(t.TempDir(), "data")

@@ -35,13 +35,14 @@ type Suite struct {
 	// Binary is what -weir says.
 	Binary string
 
-	kubeconfig, gateway string
+	kubeconfig, gateway, split string
 }
 
 // Flags registers the flags of the suite.
 func (s *Suite) Flags(f *flag.FlagSet) {
 	f.StringVar(&s.Binary, "weir", "", "the weir binary to start")
 	f.StringVar(&s.kubeconfig, "kubeconfig", "", "use the system of this kubeconfig instead")
+	f.StringVar(&s.split, "split", "", "run controller and gateway as processes of their own, from this directory")
 	f.StringVar(&s.gateway, "gateway", "", "host:port of that system's gateway")
 }
 
@@ -82,18 +83,42 @@ func (s *Suite) main(m interface{ Run() int }) (code int, err error) {
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
-	if s.Own, err = s.Start(ctx, filepath.Join(dir, "data"), out, "--listen", "127.0.0.1:0"); err != nil {
+	return s.runOwn(ctx, m, filepath.Join(dir, "data"), out)
+}
+
+// runOwn runs the tests in a Weir of a data directory. Whatever they say, packets that left the machine, data races and an unclean
+// end are failures too.
+func (s *Suite) runOwn(ctx context.Context, m interface{ Run() int }, dataDir string, out *os.File) (code int, err error) {
+	args := []string{"--listen", "127.0.0.1:0"}
+	if s.split != "" {
+		args = append(args, "--parts", splitParts)
+	}
+	if s.Own, err = s.Start(ctx, dataDir, out, args...); err != nil {
 		return 0, err
 	}
-	egress, err := WatchEgress(filepath.Join(dir, "data"))
-	if err != nil {
-		return 0, errors.Join(err, s.Own.Stop(ctx))
+	defer func() {
+		stop, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		err = errors.Join(err, s.Own.Stop(stop))
+	}()
+	if s.split != "" {
+		split, err := StartSplit(ctx, s.split, dataDir, out)
+		if err != nil {
+			return 0, err
+		}
+		code, err = s.runWatched(m, dataDir)
+		return code, errors.Join(err, split.Stop())
 	}
-	code, err = s.connect(m, s.Own.Kubeconfig())
-	err = errors.Join(err, egress.Close())
-	stop, cancelStop := context.WithTimeout(context.Background(), time.Minute)
-	defer cancelStop()
-	return code, errors.Join(err, s.Own.Stop(stop))
+	return s.runWatched(m, dataDir)
+}
+
+func (s *Suite) runWatched(m interface{ Run() int }, dataDir string) (int, error) {
+	egress, err := WatchEgress(dataDir)
+	if err != nil {
+		return 0, err
+	}
+	code, err := s.connect(m, s.Own.Kubeconfig())
+	return code, errors.Join(err, egress.Close())
 }
 
 func (s *Suite) connect(m interface{ Run() int }, kubeconfig string) (int, error) {
