@@ -10,7 +10,7 @@ export GOFLAGS := -buildvcs=false
 
 # What is tested without a cluster: all of both modules but what links Kubernetes itself.
 UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/...
-UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/... ./standalone/...
+UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/...
 
 .PHONY: help
 help: ## list the targets
@@ -40,7 +40,7 @@ test-unit: deps ## unit tests, with the race detector
 	go vet $(UNIT_ROOT)
 	GOWORK=off go build ./...
 	go test -race -timeout 15m $(UNIT_ROOT)
-	cd embedded && go test -timeout 15m $(UNIT_EMBEDDED)
+	cd embedded && go test -race -timeout 15m $(UNIT_EMBEDDED)
 
 .PHONY: test-integration
 test-integration: build ## the API against the embedded API server
