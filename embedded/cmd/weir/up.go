@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +31,7 @@ func newUpCommand() *cobra.Command {
 				return err
 			}
 			cfg.Out = cmd.OutOrStdout()
+			economize()
 			return standalone.Run(cmd.Context(), cfg)
 		},
 	}
@@ -40,6 +43,15 @@ func newUpCommand() *cobra.Command {
 	f.BoolVar(&cfg.KeepContainers, "keep-containers", false, "leave containers running at the end, for the next start")
 	f.StringVar(&level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
+}
+
+// economize collects garbage at half of Go's usual growth, unless GOGC says otherwise: the caches of an embedded Kubernetes are
+// large and live long, so this saves a sixth of the memory for a tenth more CPU time at the start (measured: 455 to 377 MB
+// resident, 6.2 to 6.7 s of CPU in the first 20 s).
+func economize() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
 }
 
 func newLogger(out io.Writer, level string) (*slog.Logger, error) {
