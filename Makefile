@@ -10,7 +10,7 @@ export GOFLAGS := -buildvcs=false
 
 # What is tested without a cluster: all of both modules but what links Kubernetes itself.
 UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/...
-UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/...
+UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/... ./standalone/stack ./standalone/claim
 
 .PHONY: help
 help: ## list the targets

@@ -16,6 +16,7 @@ import (
 
 	"weir.dev/embedded/network"
 	"weir.dev/embedded/node"
+	"weir.dev/embedded/standalone/claim"
 )
 
 // DownConfig says which Weir to end and how thoroughly.
@@ -55,11 +56,11 @@ func Down(ctx context.Context, cfg DownConfig) (err error) {
 
 // takeOver asks the process that holds the directory to end, and claims the directory when it has.
 func takeOver(ctx context.Context, cfg DownConfig) (release func() error, err error) {
-	release, err = lock(cfg.DataDir)
-	if !errors.Is(err, ErrInUse) {
+	release, err = claim.Take(cfg.DataDir)
+	if !errors.Is(err, claim.ErrInUse) {
 		return release, err
 	}
-	pid := owner(cfg.DataDir)
+	pid := claim.Owner(cfg.DataDir)
 	if pid == 0 {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func takeOver(ctx context.Context, cfg DownConfig) (release func() error, err er
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if release, err = lock(cfg.DataDir); !errors.Is(err, ErrInUse) {
+		if release, err = claim.Take(cfg.DataDir); !errors.Is(err, claim.ErrInUse) {
 			return release, err
 		}
 		select {

@@ -26,7 +26,7 @@ func (w *Weir) serveNetwork(context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.stack.run(PartNetwork, func(ctx context.Context) error {
+	w.stack.Run(PartNetwork, func(ctx context.Context) error {
 		return w.network.Run(ctx, client, network.RunOptions{APIServer: w.cluster.APIServer()})
 	})
 	return nil
@@ -45,8 +45,8 @@ func (w *Weir) startNode(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.stack.run(PartNode, n.Run)
-	return w.stack.until(ctx, "the node", n.Ready())
+	w.stack.Run(PartNode, n.Run)
+	return w.stack.Until(ctx, "the node", n.Ready())
 }
 
 func (w *Weir) nodeConfig() (node.Config, error) {
@@ -58,7 +58,7 @@ func (w *Weir) nodeConfig() (node.Config, error) {
 	if err != nil {
 		return node.Config{}, err
 	}
-	w.stack.onStop("kubelet listener", func() error { kubelet.Close(); return nil })
+	w.stack.OnStop("kubelet listener", func() error { kubelet.Close(); return nil })
 	serving, roots, err := w.issue("kubelet", pki.Leaf{
 		CommonName:   "system:node:" + nodeName,
 		Organization: []string{"system:nodes"},

@@ -52,8 +52,8 @@ func (w *Weir) startController(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.stack.run(PartController, cp.Run)
-	return w.stack.until(ctx, "the controller", cp.Ready())
+	w.stack.Run(PartController, cp.Run)
+	return w.stack.Until(ctx, "the controller", cp.Ready())
 }
 
 // startGateway connects a gateway to the feed and waits until it can route.
@@ -70,7 +70,7 @@ func (w *Weir) startGateway(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect to the feed: %w", err)
 	}
-	w.stack.onStop("feed connection", conn.Close)
+	w.stack.OnStop("feed connection", conn.Close)
 	gw, err := gateway.New(gateway.Config{
 		ID:       gatewayName,
 		Feeds:    []grpc.ClientConnInterface{conn},
@@ -82,8 +82,8 @@ func (w *Weir) startGateway(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.stack.run(PartGateway, gw.Run)
-	return w.stack.until(ctx, "the gateway", whenTrue(ctx, gw.Ready))
+	w.stack.Run(PartGateway, gw.Run)
+	return w.stack.Until(ctx, "the gateway", whenTrue(ctx, gw.Ready))
 }
 
 // feedServerTLS admits gateways only: they show a certificate of the cluster's authority with the gateways' name.

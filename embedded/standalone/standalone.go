@@ -12,6 +12,8 @@ import (
 
 	"weir.dev/embedded/cluster"
 	"weir.dev/embedded/network"
+	"weir.dev/embedded/standalone/claim"
+	"weir.dev/embedded/standalone/stack"
 	"weir.dev/internal/image"
 )
 
@@ -23,7 +25,7 @@ const (
 // Weir is an assembled system, all parts or some.
 type Weir struct {
 	cfg       Config
-	stack     *stack
+	stack     *stack.Stack
 	listeners listeners
 	addresses Addresses
 	domain    string
@@ -40,7 +42,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err := cfg.complete(); err != nil {
 		return err
 	}
-	release, err := lock(cfg.DataDir)
+	release, err := claim.Take(cfg.DataDir)
 	if err != nil {
 		return err
 	}
@@ -48,8 +50,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return errors.Join(err, release())
 	}
-	w := &Weir{cfg: cfg, stack: newStack(cfg.Log)}
-	defer func() { err = errors.Join(err, w.stack.close(), closeLog(), release()) }()
+	w := &Weir{cfg: cfg, stack: stack.New(cfg.Log)}
+	defer func() { err = errors.Join(err, w.stack.Close(), closeLog(), release()) }()
 	if err := w.start(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // interrupted while starting: not a failure
@@ -57,7 +59,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	w.greet()
-	return w.stack.wait(ctx)
+	err = w.stack.Wait(ctx)
+	fmt.Fprintln(cfg.Out, "Stopping ...")
+	return err
 }
 
 // start is the order of things: each step may use what those before it made.
@@ -93,11 +97,11 @@ func (w *Weir) startNetwork(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.stack.onStop("addresses", w.closeNetwork)
+	w.stack.OnStop("addresses", w.closeNetwork)
 	if err := w.openListeners(w.network.BridgeIP()); err != nil {
 		return err
 	}
-	w.stack.onStop("listeners", func() error { w.listeners.close(); return nil })
+	w.stack.OnStop("listeners", func() error { w.listeners.close(); return nil })
 	return nil
 }
 
@@ -120,8 +124,8 @@ func (w *Weir) startCluster(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.stack.run(PartCluster, w.cluster.Run)
-	if err := w.stack.until(ctx, "the Kubernetes API", w.cluster.Ready()); err != nil {
+	w.stack.Run(PartCluster, w.cluster.Run)
+	if err := w.stack.Until(ctx, "the Kubernetes API", w.cluster.Ready()); err != nil {
 		return err
 	}
 	if w.images, err = image.Open(filepath.Join(w.cfg.DataDir, "images")); err != nil {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Weir Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package standalone
+// Package stack runs the long-lived parts of a process: started in order, stopped in reverse. It does not know what they are.
+package stack
 
 import (
 	"context"
@@ -10,9 +11,9 @@ import (
 	"log/slog"
 )
 
-// stack runs long-lived parts. Each has a context of its own, so that stopping goes from the last started to the first and
+// Stack runs long-lived parts. Each has a context of its own, so that stopping goes from the last started to the first and
 // no part loses what it depends on while it still runs.
-type stack struct {
+type Stack struct {
 	log    *slog.Logger
 	parts  []*part
 	failed chan error // the first end that nobody asked for
@@ -23,12 +24,13 @@ type part struct {
 	stop func() error // idempotent
 }
 
-func newStack(log *slog.Logger) *stack {
-	return &stack{log: log, failed: make(chan error, 1)}
+// New gives an empty stack.
+func New(log *slog.Logger) *Stack {
+	return &Stack{log: log, failed: make(chan error, 1)}
 }
 
-// run starts a part in the background. Its end before stop counts as a failure, with or without an error.
-func (s *stack) run(name string, run func(ctx context.Context) error) {
+// Run starts a part in the background. Its end before Close counts as a failure, with or without an error.
+func (s *Stack) Run(name string, run func(ctx context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
@@ -38,7 +40,7 @@ func (s *stack) run(name string, run func(ctx context.Context) error) {
 		}
 		done <- err
 	}()
-	s.onStop(name, func() error {
+	s.OnStop(name, func() error {
 		cancel()
 		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -47,21 +49,21 @@ func (s *stack) run(name string, run func(ctx context.Context) error) {
 	})
 }
 
-// onStop registers what is to be undone for something that needs no goroutine.
-func (s *stack) onStop(name string, stop func() error) {
+// OnStop registers what is to be undone for something that needs no goroutine.
+func (s *Stack) OnStop(name string, stop func() error) {
 	s.log.Debug("started", "part", name)
 	s.parts = append(s.parts, &part{name: name, stop: stop})
 }
 
-func (s *stack) fail(err error) {
+func (s *Stack) fail(err error) {
 	select {
 	case s.failed <- err:
 	default:
 	}
 }
 
-// wait returns nil when ctx is done and an error when a part failed before.
-func (s *stack) wait(ctx context.Context) error {
+// Wait returns nil when ctx is done and an error when a part failed before.
+func (s *Stack) Wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
@@ -70,8 +72,8 @@ func (s *stack) wait(ctx context.Context) error {
 	}
 }
 
-// until waits for ready, unless ctx ends or a part fails first.
-func (s *stack) until(ctx context.Context, what string, ready <-chan struct{}) error {
+// Until waits for ready, unless ctx ends or a part fails first.
+func (s *Stack) Until(ctx context.Context, what string, ready <-chan struct{}) error {
 	select {
 	case <-ready:
 		return nil
@@ -82,8 +84,8 @@ func (s *stack) until(ctx context.Context, what string, ready <-chan struct{}) e
 	}
 }
 
-// close stops everything, last started first, and waits for each.
-func (s *stack) close() error {
+// Close stops everything, last started first, and waits for each.
+func (s *Stack) Close() error {
 	var errs error
 	for len(s.parts) > 0 {
 		p := s.parts[len(s.parts)-1]

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Weir Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package standalone
+// Package claim makes a data directory the property of one process at a time.
+package claim
 
 import (
 	"errors"
@@ -17,10 +18,13 @@ import (
 // ErrInUse is returned where another process works on the same data directory.
 var ErrInUse = errors.New("data directory is in use")
 
-// lock claims the data directory for this process until release. The kernel drops the claim when the process dies.
-func lock(dataDir string) (release func() error, err error) {
+// Take claims the data directory for this process until release. The kernel drops the claim when the process dies.
+func Take(dataDir string) (release func() error, err error) {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create data directory: %w", err)
+	}
+	if err := os.Chmod(dataDir, 0o700); err != nil { // another command may have made it, and keys will lie in there
+		return nil, fmt.Errorf("make data directory private: %w", err)
 	}
 	f, err := os.OpenFile(lockFile(dataDir), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -28,7 +32,7 @@ func lock(dataDir string) (release func() error, err error) {
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w by process %d", dataDir, ErrInUse, owner(dataDir))
+		return nil, fmt.Errorf("%s: %w by process %d", dataDir, ErrInUse, Owner(dataDir))
 	}
 	if err := errors.Join(f.Truncate(0), writePID(f)); err != nil {
 		f.Close()
@@ -44,8 +48,8 @@ func writePID(f *os.File) error {
 
 func lockFile(dataDir string) string { return filepath.Join(dataDir, "lock") }
 
-// owner is the process that holds the directory, 0 where none does or none is known.
-func owner(dataDir string) int {
+// Owner is the process that holds the directory, 0 where none does or none is known.
+func Owner(dataDir string) int {
 	raw, err := os.ReadFile(lockFile(dataDir))
 	if err != nil {
 		return 0

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package claim_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"weir.dev/embedded/standalone/claim"
+)
+
+func TestOneAtATime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	release, err := claim.Take(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := claim.Owner(dir); got != os.Getpid() {
+		t.Errorf("owner %d, want this process", got)
+	}
+	if _, err := claim.Take(dir); !errors.Is(err, claim.ErrInUse) {
+		t.Errorf("second claim: %v, want ErrInUse", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := claim.Take(dir)
+	if err != nil {
+		t.Fatalf("after the release: %v", err)
+	}
+	if err := again(); err != nil {
+		t.Error(err)
+	}
+	if got := claim.Owner(dir); got != 0 {
+		t.Errorf("owner %d of a directory that nobody holds", got)
+	}
+}
+
+func TestDirectoryIsPrivate(t *testing.T) {
+	dir := t.TempDir() // is there already, with another mode
+	release, err := claim.Take(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v: keys lie in there", info.Mode())
+	}
+}
