@@ -84,19 +84,22 @@ func takeOver(ctx context.Context, cfg DownConfig) (release func() error, err er
 	}
 }
 
-// purgeData deletes what is in the directory, and the directory unless it is a mount point.
+// ours is everything that a Weir writes into its data directory.
+var ours = []string{
+	"addresses.json", "api-port", "domain", "etcd", "etcd.log", "format", claim.Images, "kubeconfig", "kubernetes.log",
+	"kubernetes.log.1", "lock", "network", "node", "pki", "run", "webhook", "webhook-port",
+}
+
+// purgeData deletes what is ours in the directory, and the directory if nothing else is in it.
 func purgeData(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+	for _, name := range ours {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("delete data: %w", err)
 		}
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, syscall.EBUSY) {
-		return fmt.Errorf("delete data: %w", err)
+	err := os.Remove(dir)
+	if errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.ENOTEMPTY) {
+		return nil // a mount point, or somebody else's files
 	}
-	return nil
+	return err
 }

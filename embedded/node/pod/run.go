@@ -191,7 +191,6 @@ func (p *Pod) runContainers(ctx context.Context) {
 	for i := range pod.Spec.InitContainers {
 		c := p.member(pod.Spec.InitContainers[i].Name, true)
 		if status.IsSidecar(&pod.Spec.InitContainers[i]) {
-			c.stop = newEnding()
 			side := start(ctx, c)
 			sidecars = append(sidecars, side)
 			if !c.awaitStarted(ctx, side) {

@@ -21,6 +21,8 @@ import (
 // are held by mounts below dir, which belongs to the container. expand replaces
 // variables in subPathExpr.
 func (s *Set) Mounts(pod *corev1.Pod, c *corev1.Container, dir string, expand func(string) string) ([]specs.Mount, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var mounts []specs.Mount
 	for i, m := range c.VolumeMounts {
 		v := find(pod, m.Name)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -36,8 +37,10 @@ type Place struct {
 	Disk, Memory string
 }
 
-// Set are the volumes of one pod. Its methods may not run at the same time.
+// Set are the volumes of one pod.
 type Set struct {
+	// mu keeps a refresh from swapping files while a container is given them.
+	mu     sync.Mutex
 	source Source
 	place  Place
 	node   corev1.ResourceList
@@ -54,6 +57,8 @@ func NewSet(source Source, place Place, node corev1.ResourceList) *Set {
 // SetUp makes all volumes of the pod, or brings those that show API objects up
 // to date. The pod's status must hold its addresses.
 func (s *Set) SetUp(ctx context.Context, pod *corev1.Pod) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		if err := s.setUp(ctx, pod, v); err != nil {
@@ -65,6 +70,8 @@ func (s *Set) SetUp(ctx context.Context, pod *corev1.Pod) error {
 
 // Refresh brings the volumes that show API objects up to date.
 func (s *Set) Refresh(ctx context.Context, pod *corev1.Pod) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var errs []error
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]

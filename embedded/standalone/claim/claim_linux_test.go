@@ -54,3 +54,46 @@ func TestDirectoryIsPrivate(t *testing.T) {
 		t.Errorf("mode %v: keys lie in there", info.Mode())
 	}
 }
+
+func TestForeignDirectoryIsLeftAlone(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		entries []string
+		want    error
+	}{
+		"empty":       {"a new one", nil, nil},
+		"images only": {"images may be built before the first start", []string{claim.Images}, nil},
+		"claimed":     {"it was a data directory before", []string{"lock", "etcd"}, nil},
+		"home":        {"--data-dir may be a typing error, and purge deletes", []string{".bashrc"}, claim.ErrForeign},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range tc.entries {
+				if err := os.WriteFile(filepath.Join(dir, e), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			release, err := claim.Take(dir)
+			if !errors.Is(err, tc.want) {
+				t.Fatalf("error %v, want %v: %s", err, tc.want, tc.reason)
+			}
+			if err == nil {
+				if err := release(); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			info, err := os.Stat(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm() != 0o755 {
+				t.Errorf("its mode was changed to %v", info.Mode())
+			}
+		})
+	}
+}
