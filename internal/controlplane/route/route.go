@@ -82,6 +82,12 @@ func (r *Reconciler) program(ctx context.Context, route *v1.Route) error {
 		return err
 	}
 	plan, err := r.resolve(route)
+	if errors.Is(err, errStop) {
+		if failure := r.ahead(ctx, route, namer); failure != nil {
+			return failure
+		}
+		return err
+	}
 	if err != nil {
 		return err
 	}
@@ -106,9 +112,27 @@ func (r *Reconciler) program(ctx context.Context, route *v1.Route) error {
 	return nil
 }
 
-// resolve finds out what the traffic means, and follows everything that this depends on.
-func (r *Reconciler) resolve(route *v1.Route) (*traffic.Plan, error) {
-	plan, err := traffic.Resolve(route, traffic.Lookup{
+// ahead leads requests to the Revision that is to serve first, before it is Ready: they wait for it at the gateways, or are told
+// why it cannot start, instead of finding no host. Once a Route has served, what it served stays.
+func (r *Reconciler) ahead(ctx context.Context, route *v1.Route, namer hosts.Namer) error {
+	if len(route.Status.Traffic) > 0 {
+		return nil
+	}
+	plan, err := traffic.Ahead(route, r.lookup(route))
+	if plan == nil || err != nil {
+		return err
+	}
+	names, err := groupNames(route, namer, plan)
+	if err != nil {
+		return err
+	}
+	_, err = r.ingress(ctx, route, plan, names)
+	return err
+}
+
+// lookup reads Configurations and Revisions, and has route reconciled when what it read changes.
+func (r *Reconciler) lookup(route *v1.Route) traffic.Lookup {
+	return traffic.Lookup{
 		Configuration: func(name string) (*v1.Configuration, error) {
 			if err := r.follow(route, "Configuration", name); err != nil {
 				return nil, err
@@ -121,7 +145,12 @@ func (r *Reconciler) resolve(route *v1.Route) (*traffic.Plan, error) {
 			}
 			return r.revisions.Revisions(route.Namespace).Get(name)
 		},
-	})
+	}
+}
+
+// resolve finds out what the traffic means, and follows everything that this depends on.
+func (r *Reconciler) resolve(route *v1.Route) (*traffic.Plan, error) {
+	plan, err := traffic.Resolve(route, r.lookup(route))
 	var problem *traffic.Problem
 	switch {
 	case errors.As(err, &problem):

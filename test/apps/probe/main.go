@@ -6,7 +6,7 @@
 //	/           VERSION, then the revision
 //	/info       JSON: environment, headers, protocol, host
 //	/sleep?d=   answers after the duration d
-//	/load       JSON: how many requests it has now, and had at most
+//	/load?d=    after the duration d, JSON: how many requests it has now, and had at most
 //	/stream?n=  n lines, flushed one by one, 20 ms apart
 //	/call?url=  GETs the URL from inside the pod and passes the answer on
 //	/ws         WebSocket echo
@@ -99,7 +99,10 @@ func sleep(w http.ResponseWriter, r *http.Request) {
 	greet(w, r)
 }
 
-func (p *probe) load(w http.ResponseWriter, _ *http.Request) {
+func (p *probe) load(w http.ResponseWriter, r *http.Request) {
+	if d, err := time.ParseDuration(r.FormValue("d")); err == nil {
+		time.Sleep(d)
+	}
 	host, _ := os.Hostname()
 	writeJSON(w, map[string]any{"now": p.now.Load(), "most": p.most.Load(), "instance": host})
 }

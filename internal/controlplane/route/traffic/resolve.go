@@ -92,6 +92,54 @@ func ready(name string, look Lookup) (*v1.Revision, *Problem, error) {
 	}
 }
 
+// Ahead returns what the traffic is going to mean: the newest Revision of each Configuration and each named one, Ready or not.
+// It is nil where one of them is not there yet, or belongs to somebody else.
+func Ahead(route *v1.Route, look Lookup) (*Plan, error) {
+	var targets []Target
+	for i := range route.Spec.Traffic {
+		t, err := ahead(route, &route.Spec.Traffic[i], look)
+		if t == nil || err != nil {
+			return nil, err
+		}
+		targets = merge(targets, *t)
+	}
+	return &Plan{Targets: targets, Groups: group(targets)}, nil
+}
+
+func ahead(route *v1.Route, tt *v1.TrafficTarget, look Lookup) (*Target, error) {
+	t := &Target{Tag: tt.Tag, RevisionName: tt.RevisionName, ConfigurationName: tt.ConfigurationName}
+	if tt.Percent != nil {
+		t.Percent = *tt.Percent
+	}
+	if tt.ConfigurationName != "" {
+		config, err := look.Configuration(tt.ConfigurationName)
+		if err != nil {
+			return nil, ignoreNotFound(err)
+		}
+		t.LatestRevision = true
+		t.RevisionName = config.Status.LatestCreatedRevisionName
+	}
+	if t.RevisionName == "" {
+		return nil, nil
+	}
+	rev, err := look.Revision(t.RevisionName)
+	if err != nil {
+		return nil, ignoreNotFound(err)
+	}
+	if foreign(route, rev) != nil && tt.ConfigurationName == "" {
+		return nil, nil
+	}
+	t.Protocol = rev.GetProtocol()
+	return t, nil
+}
+
+func ignoreNotFound(err error) error {
+	if apierrs.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
 // foreign refuses to lead a Service's Route to another Service's Revision.
 func foreign(route *v1.Route, rev *v1.Revision) *Problem {
 	service, owner := route.Labels[serving.ServiceLabelKey], rev.Labels[serving.ServiceLabelKey]

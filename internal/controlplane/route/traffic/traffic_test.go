@@ -268,3 +268,38 @@ func TestResolveError(t *testing.T) {
 		t.Errorf("an error of looking up is nobody's fault: got %v", err)
 	}
 }
+
+func TestAhead(t *testing.T) {
+	w := usual()
+	w.configurations["new"] = configuration("", corev1.ConditionUnknown)
+	w.configurations["new"].Status.LatestCreatedRevisionName = "new-00001"
+	w.revisions["new-00001"] = revision(corev1.ConditionFalse)
+	w.configurations["empty"] = configuration("", corev1.ConditionUnknown)
+
+	tests := map[string]struct {
+		reason string
+		target v1.TrafficTarget
+		want   string // the Revision; "" is no plan
+	}{
+		"not ready":      {"its callers wait, or are told why it cannot start", latest("new", 100, ""), "new-00001"},
+		"no Revision":    {"there is nothing to lead to", latest("empty", 100, ""), ""},
+		"no such config": {"there is nothing to lead to", latest("missing", 100, ""), ""},
+		"missing":        {"there is nothing to lead to", fixed("missing", 100, ""), ""},
+		"named":          {"also by name", fixed("new-00001", 100, ""), "new-00001"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan, err := Ahead(route(tc.target), w.lookup())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if plan != nil {
+				got = plan.Groups[""][0].RevisionName
+			}
+			if got != tc.want {
+				t.Errorf("leads to %q, want %q: %s", got, tc.want, tc.reason)
+			}
+		})
+	}
+}
