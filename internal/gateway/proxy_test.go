@@ -5,6 +5,7 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -101,6 +102,48 @@ func TestTrailersAndInterimResponses(t *testing.T) {
 		}
 		if res.Header.Get("Link") != "" {
 			t.Error("the head of the interim response is in the final one")
+		}
+	})
+}
+
+// A program that floods its client with interim responses gets no further, and one that goes on while the client leaves or
+// its time is over does no harm.
+func TestInterimFlood(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, r *rig, c *http.Client, speak func(*feedpb.Backend)) {
+		hint := func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints) }
+		r.serve("flood.test", func(w http.ResponseWriter, req *http.Request) {
+			w.Header().Set("Link", "</style.css>")
+			switch req.URL.Path {
+			case "/endless":
+				for range 1000 {
+					hint(w)
+				}
+			case "/leave":
+				for range 20 {
+					hint(w)
+				}
+				<-req.Context().Done()
+			}
+		}, func(b *feedpb.Backend) {
+			speak(b)
+			b.TimeoutMs = 1000
+		})
+		if code, _, _ := get(t, c, "http://flood.test/endless"); code != http.StatusBadGateway {
+			t.Errorf("status %d after endless interim responses", code)
+		}
+		if code, _, _ := get(t, c, "http://flood.test/leave"); code != http.StatusGatewayTimeout {
+			t.Errorf("status %d after a time-out", code)
+		}
+		for n := range 30 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*200*time.Microsecond)
+			req, _ := http.NewRequestWithContext(ctx, "GET", "http://flood.test/leave", nil)
+			if res, err := c.Do(req); err == nil {
+				res.Body.Close()
+			}
+			cancel()
+		}
+		if code, _, _ := get(t, c, "http://flood.test/"); code != http.StatusOK {
+			t.Errorf("status %d in the end", code)
 		}
 	})
 }

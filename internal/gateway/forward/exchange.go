@@ -38,6 +38,9 @@ type exchange struct {
 	recyclable bool
 	// response is nil before there is one.
 	response *peer.Response
+	// torn says that an HTTP/2 client left while an interim response was written. WriteHeader does not wait for the writing
+	// then, which goes on reading the header: nothing may change that any more.
+	torn bool
 	// late says that the write deadline of the client's connection was set; guarded by watch.
 	late bool
 	// ran says that run returned: it did not panic, whether to cut the client's connection or by a mistake.
@@ -99,6 +102,8 @@ func (x *exchange) run(internal bool) {
 	res, err := x.roundTrip()
 	x.response = res
 	switch {
+	case x.torn:
+		x.abandon()
 	case err != nil:
 		x.fail(err)
 	case res.Conn != nil:

@@ -12,14 +12,16 @@ import (
 	"weir.dev/internal/gateway/peer"
 )
 
-// interim passes on a response before the response.
+// interim passes on a response before the response. It runs while the round trip does, not always in the same goroutine.
 func (x *exchange) interim(code int, h http.Header) {
-	if !x.r.ProtoAtLeast(1, 1) {
+	if x.torn || !x.r.ProtoAtLeast(1, 1) {
 		return
 	}
 	copyHeader(x.w.Header(), h)
 	x.w.WriteHeader(code)
-	clear(x.w.Header())
+	if x.torn = x.r.ProtoMajor > 1 && x.r.Context().Err() != nil; !x.torn {
+		clear(x.w.Header())
+	}
 }
 
 // respond passes on the response. Each part goes out as soon as it comes in.

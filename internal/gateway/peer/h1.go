@@ -88,15 +88,12 @@ func (c *conn) send(q *Request) (*http.Response, error) {
 // asHead tells the parser of responses that there is no body, whatever the head says.
 var asHead = &http.Request{Method: http.MethodHead}
 
-// maxInterim is how many interim responses a program may send before its final one.
-const maxInterim = 32
-
 func (c *conn) readHead(q *Request) (*http.Response, error) {
 	var parseAs *http.Request
 	if q.Method == http.MethodHead {
 		parseAs = asHead
 	}
-	for range maxInterim {
+	for range maxInterim + 1 {
 		c.head = maxHead
 		_, err := c.br.Peek(1)
 		if err != nil {
@@ -110,7 +107,7 @@ func (c *conn) readHead(q *Request) (*http.Response, error) {
 		case res.StatusCode < 100:
 			return nil, fmt.Errorf("status %d is none", res.StatusCode)
 		case res.StatusCode == http.StatusSwitchingProtocols && q.Upgrade == "":
-			return nil, errors.New("the program changed the protocol unasked")
+			return nil, errUnasked
 		case res.StatusCode >= 200 || res.StatusCode == http.StatusSwitchingProtocols:
 			return res, nil
 		case res.StatusCode == http.StatusContinue:
@@ -119,7 +116,7 @@ func (c *conn) readHead(q *Request) (*http.Response, error) {
 			q.Interim(res.StatusCode, res.Header)
 		}
 	}
-	return nil, errors.New("too many interim responses")
+	return nil, errManyInterim
 }
 
 // handOver gives the connection to the caller.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/textproto"
 	"net/url"
 	"sync"
 )
@@ -17,15 +16,9 @@ import (
 // roundTrip2 leaves streams and connections to x/net. It sends a request again only if the program refused the stream
 // unprocessed or never got it (RFC 9113, 8.7), and no body was read.
 func (p *Peer) roundTrip2(ctx context.Context, q *Request) (*Response, error) {
+	early := &interims{deliver: q.Interim}
 	if q.Interim != nil {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
-				if code != http.StatusContinue {
-					q.Interim(code, http.Header(h))
-				}
-				return nil
-			},
-		})
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: early.got})
 	}
 	u := url.URL{Scheme: "http", Host: p.config.Address, Path: q.URL.Path, RawPath: q.URL.RawPath,
 		RawQuery: q.URL.RawQuery, ForceQuery: q.URL.ForceQuery}
@@ -35,6 +28,7 @@ func (p *Peer) roundTrip2(ctx context.Context, q *Request) (*Response, error) {
 		hr.Body, hr.ContentLength = q.stream, q.Length
 	}
 	res, err := p.h2.RoundTrip(hr)
+	early.end(err == nil)
 	if err != nil {
 		return nil, q.explain(ctx, err)
 	}

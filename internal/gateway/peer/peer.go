@@ -46,7 +46,8 @@ type Request struct {
 	Upgrade string
 	// Expect says that the client sends its body only after an interim response 100.
 	Expect bool
-	// Interim receives 1xx responses but for 100 and 101.
+	// Interim receives 1xx responses but for 100 and 101, one after the other. It is called while RoundTrip runs, perhaps by
+	// another goroutine, and may wait for the client; RoundTrip waits for it.
 	Interim func(code int, h http.Header)
 	// StopReading makes sure that a blocked Read of Body returns soon. It must be set if Body is; it is called from any
 	// goroutine, but not after Finish returned.
