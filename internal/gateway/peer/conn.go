@@ -5,6 +5,7 @@ package peer
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"net"
 	"syscall"
@@ -31,8 +32,10 @@ type conn struct {
 	// lifetime is how long it may be kept idle; since is when it became so.
 	lifetime time.Duration
 	since    time.Time
-	abort    func()     // ends all blocked reads and writes, for good
-	probe    *idleProbe // nil if the connection has no file descriptor
+	abort    func()        // ends all blocked reads and writes, for good
+	cancel   func()        // aborts at the end of a context
+	canceled chan struct{} // closed when cancel ran
+	probe    *idleProbe    // nil if the connection has no file descriptor
 }
 
 func newConn(p *Peer, nc net.Conn) *conn {
@@ -40,10 +43,28 @@ func newConn(p *Peer, nc net.Conn) *conn {
 	c.br = bufio.NewReaderSize((*connReader)(c), 4<<10)
 	c.bw = bufio.NewWriterSize((*connWriter)(c), 4<<10)
 	c.abort = func() { _ = nc.SetDeadline(time.Unix(1, 0)) }
+	c.canceled = make(chan struct{})
+	c.cancel = func() {
+		defer close(c.canceled) // once: a connection on which it ran is not used again
+		c.abort()
+	}
 	if sc, ok := nc.(syscall.Conn); ok {
 		c.probe = newIdleProbe(sc)
 	}
 	return c
+}
+
+// guard aborts the connection when ctx ends. The function that it returns takes that back; false says that it came too late,
+// and then the abort is over, so that whoever gets the connection next can set deadlines of his own.
+func (c *conn) guard(ctx context.Context) (release func() bool) {
+	stop := context.AfterFunc(ctx, c.cancel)
+	return func() bool {
+		if stop() {
+			return true
+		}
+		<-c.canceled
+		return false
+	}
 }
 
 // alive has a look whether the program closed the connection (or sent something unasked) while it was idle.

@@ -50,7 +50,7 @@ func (c *conn) discard(q *Request) {
 
 // exchange sends the request and reads the head of the response.
 func (c *conn) exchange(ctx context.Context, q *Request) (*Response, error) {
-	stop := context.AfterFunc(ctx, c.abort)
+	stop := c.guard(ctx)
 	c.mark = c.written
 	res, err := c.send(q)
 	if err != nil {

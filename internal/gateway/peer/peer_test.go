@@ -440,6 +440,74 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
+// lazyConn takes its time for the deadline that ends an exchange, unless somebody got the connection meanwhile.
+type lazyConn struct {
+	net.Conn
+	given chan struct{}
+	late  atomic.Bool
+}
+
+func (c *lazyConn) SetDeadline(t time.Time) error {
+	if t.Before(time.Now()) {
+		select {
+		case <-c.given:
+			c.late.Store(true)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return c.Conn.SetDeadline(t)
+}
+
+// Whoever takes over a connection that was given up sets deadlines of his own: the end of the context must not undo them.
+func TestAbandonComesAfterTheAbort(t *testing.T) {
+	tests := map[string]string{"InBody": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", "BeforeHead": ""}
+	for name, answer := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newProgram(t, func(c *talk) {
+				_, _ = c.request()
+				c.say(answer)
+				if answer == "" {
+					c.say("HTTP/1.1 200")
+				}
+				_, _ = io.Copy(io.Discard, c.r)
+			})
+			lazy := &lazyConn{given: make(chan struct{})}
+			peer := New(Config{Address: p.address, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+				lazy.Conn = c
+				return lazy, err
+			}})
+			t.Cleanup(peer.Close)
+			ctx, cancel := context.WithCancel(t.Context())
+			q := newRequest("GET", "")
+			q.Abandon = func(net.Conn) { close(lazy.given) }
+			if answer == "" {
+				time.AfterFunc(20*time.Millisecond, func() { cancel(); lazy.Conn.SetReadDeadline(time.Now()) })
+			}
+			res, err := peer.RoundTrip(ctx, q)
+			cancel()
+			if err == nil {
+				res.Body.Close()
+			}
+			q.Finish()
+			<-lazy.given
+			defer lazy.Conn.Close()
+			if (err == nil) != (answer != "") {
+				t.Error(err)
+			}
+			wait := time.After(100 * time.Millisecond)
+			for !lazy.late.Load() {
+				select {
+				case <-wait:
+					return
+				case <-time.After(time.Millisecond):
+				}
+			}
+			t.Error("the connection was given away before it was aborted")
+		})
+	}
+}
+
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
