@@ -157,7 +157,8 @@ func (b *Backend) await(ctx context.Context, w *waiter) (*Instance, error) {
 		<-w.ready // was granted in the same moment
 		if w.inst != nil {
 			l := Lease{backend: b, inst: w.inst}
-			l.Release()
+			l.Leave()
+			l.Vacate() // not Release: nothing was sent that speaks for the instance
 			b.recycle(w)
 			return nil, context.Cause(ctx)
 		}

@@ -314,6 +314,47 @@ func TestRefusedInstanceLeavesAndReturns(t *testing.T) {
 	})
 }
 
+// An instance whose probe says nothing about where requests go is not tried again and again without a pause.
+func TestProbeOfAnotherPort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var serving atomic.Bool
+		var probes atomic.Int32
+		w := newWorld(t, Spec{Probe: probe.Spec{Kind: probe.HTTP, Port: 81}}, func(c *Config) {
+			c.Probe = func(_ context.Context, _ string, s probe.Spec) error {
+				if probes.Add(1); s.Port == 81 || serving.Load() {
+					return nil
+				}
+				return errors.New("refused")
+			}
+		})
+		defer w.Close()
+		w.instances(at("a", Ready))
+		l := <-w.acquire(t.Context())
+		again := make(chan error, 1)
+		go func() { again <- l.Refused(t.Context(), sized(1)) }()
+		if time.Sleep(time.Second); len(again) != 0 {
+			t.Fatal("it is believed though requests cannot reach it")
+		}
+		if n := probes.Load(); n > 80 {
+			t.Errorf("%d probes in a second", n)
+		}
+		serving.Store(true)
+		if err := <-again; err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for range 20 { // it takes connections, but not for requests
+			if err := l.Refused(t.Context(), sized(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(began); d < 500*time.Millisecond {
+			t.Errorf("20 refusals within %v", d)
+		}
+		l.Release()
+	})
+}
+
 func TestStatesAndProbes(t *testing.T) {
 	tests := map[string]struct {
 		reason string

@@ -6,6 +6,8 @@ package backend
 import (
 	"context"
 	"time"
+
+	"weir.dev/internal/gateway/probe"
 )
 
 // Back-off of probes: from first, doubling, up to busy while somebody waits for the instance and idle if nobody does.
@@ -67,13 +69,22 @@ func (b *Backend) askable(i *Instance) bool {
 	return i.state == Starting && !i.proved && b.queue.head != nil && s.Probe.Kind != podReady
 }
 
+// ask returns when the instance passed. One that was believed before, and refused again, is asked only after a pause.
 func (b *Backend) ask(ctx context.Context, i *Instance) {
 	b.mu.Lock()
 	delay := min(first<<min(i.fails, 10), busy)
+	if i.suspect && i.fails > 1 {
+		b.mu.Unlock()
+		pause(ctx, delay)
+		b.mu.Lock()
+	}
 	for b.askable(i) && ctx.Err() == nil {
-		spec := b.spec.Load().Probe
+		spec, suspect := b.spec.Load().Probe, i.suspect
 		b.mu.Unlock()
 		err := b.set.config.Probe(ctx, i.address, spec)
+		if err == nil && suspect { // it refused requests, which need not go to the port of the probe
+			err = b.set.config.Probe(ctx, i.address, probe.Spec{Kind: probe.TCP})
+		}
 		b.mu.Lock()
 		if err == nil {
 			b.passed(i)
