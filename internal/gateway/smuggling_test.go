@@ -20,7 +20,7 @@ func TestRequestsCannotBeSmuggled(t *testing.T) {
 	const hidden = "GET /hidden HTTP/1.1\r\nHost: a.test\r\n\r\n"
 	tests := map[string]struct {
 		raw  string
-		seen string // paths and lengths of bodies, in order; alternatives are separated by bars
+		seen string // paths, lengths of bodies and trailers, in order; alternatives are separated by bars
 	}{
 		"Pipelined":         {"GET /a HTTP/1.1\r\nHost: a.test\r\n\r\nGET /b HTTP/1.1\r\nHost: a.test\r\n\r\n", "/a:0 /b:0"},
 		"InBody":            {fmt.Sprintf("POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: %d\r\n\r\n%s", len(hidden), hidden), fmt.Sprint("/a:", len(hidden))},
@@ -35,6 +35,9 @@ func TestRequestsCannotBeSmuggled(t *testing.T) {
 		"AbsoluteForm":      {"GET http://a.test/a HTTP/1.1\r\nHost: other.test\r\n\r\n", "/a:0"},
 		"HopOfContent":      {"POST /a HTTP/1.1\r\nHost: a.test\r\nConnection: Content-Length\r\nContent-Length: 5\r\n\r\nhello", "/a:5"},
 		"BadChunk":          {"POST /a HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + hidden, "/a:error|"}, // or nothing, if the error is known first
+		"TrailerNames":      {"POST /a HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n1\r\nx\r\n0\r\nA: a\r\nTransfer-Encoding : chunked\r\nK-Network-Probe : b\r\nC d: e\r\n\r\n", `/a:1:A=["a"]`},
+		"BareCRInTrailer":   {"POST /a HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n1\r\nx\r\n0\r\nA: a\rX: x\r\n\r\n", "/a:error|"},
+		"NULInTrailer":      {"POST /a HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n1\r\nx\r\n0\r\nA: \x00\r\n\r\n", "/a:error|"},
 		"UpgradeWithBody":   {"POST /a HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: raw\r\nContent-Length: 2\r\n\r\nxx", "/a:2"},
 		"UpgradeNotGranted": {"GET /a HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: raw\r\n\r\n" + hidden, "/a:0 /hidden:0"},
 	}
@@ -52,7 +55,13 @@ func TestRequestsCannotBeSmuggled(t *testing.T) {
 					seen = append(seen, req.URL.Path+":error")
 					return
 				}
-				seen = append(seen, fmt.Sprint(req.URL.Path, ":", n))
+				line := fmt.Sprint(req.URL.Path, ":", n)
+				for name, values := range req.Trailer {
+					if values != nil { // else it was only announced
+						line += fmt.Sprintf(":%s=%q", name, values)
+					}
+				}
+				seen = append(seen, line)
 			}, nil)
 			c, err := net.Dial("tcp", r.external)
 			if err != nil {

@@ -6,7 +6,10 @@ package forward
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"weir.dev/internal/gateway/route"
 )
@@ -87,13 +90,19 @@ func (x *exchange) giveHeader() {
 	}
 }
 
-// scrub drops from the trailers of a request what is not passed on among its headers.
+// scrub drops from the trailers of a request what is not passed on among its headers, and what is no header at all:
+// net/http lets names with spaces through, which some programs cut off.
 func scrub(trailer http.Header) {
-	for name := range trailer {
-		if isHop(name) || isOurs(name) || isFraming(name) {
+	for name, values := range trailer {
+		if isHop(name) || isOurs(name) || isFraming(name) || !httpguts.ValidHeaderFieldName(name) ||
+			!all(values, httpguts.ValidHeaderFieldValue) {
 			delete(trailer, name)
 		}
 	}
+}
+
+func all(values []string, valid func(string) bool) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return !valid(v) })
 }
 
 // Values that many requests share and nobody changes.

@@ -72,7 +72,7 @@ func (c *conn) writeChunk(p []byte, chunked bool) error {
 	return c.bw.Flush()
 }
 
-// writeEnd ends a chunked body.
+// writeEnd ends a chunked body. Request.Scrub checked the trailers.
 func (c *conn) writeEnd(trailer http.Header) error {
 	c.bw.WriteString("0\r\n")
 	for name, values := range trailer {
