@@ -124,18 +124,32 @@ func (b *Backend) wait(ctx context.Context, cost int64, first bool) (Lease, erro
 // admit says whether a request may wait.
 func (b *Backend) admit(cost int64) error {
 	s := b.spec.Load()
+	if err := b.hopeless(s); err != nil {
+		if s != nil && s.FailureReason != "" {
+			b.retryFailed()
+		}
+		return err
+	}
 	switch {
-	case s == nil:
-		return &Error{UnknownBackend, "weir: there is no revision or service " + b.ref.String()}
-	case s.Kind == Service && len(b.pool) == 0:
-		return &Error{NoEndpoints, "weir: service " + b.ref.String() + " has no endpoints"}
-	case s.FailureReason != "" && len(b.pool) == 0:
-		b.retryFailed()
-		return b.failure(s)
 	case b.queue.len >= b.set.config.QueueLength:
 		return errQueueFull
 	case !b.set.config.Budget.take(cost):
 		return errMemoryFull
+	}
+	return nil
+}
+
+// hopeless says why it is of no use to wait; nil if it is.
+func (b *Backend) hopeless(s *Spec) *Error {
+	switch {
+	case s == nil:
+		return &Error{UnknownBackend, "weir: there is no revision or service " + b.ref.String()}
+	case len(b.pool) > 0:
+		return nil
+	case s.Kind == Service:
+		return &Error{NoEndpoints, "weir: service " + b.ref.String() + " has no endpoints"}
+	case s.FailureReason != "":
+		return b.failure(s)
 	}
 	return nil
 }

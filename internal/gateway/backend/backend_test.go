@@ -246,6 +246,40 @@ func TestFailureAnswersThoseWhoWait(t *testing.T) {
 	})
 }
 
+// The same goes for those who wait for a free slot when the last instance leaves, after the reason came or for any other.
+func TestLastInstanceLeaves(t *testing.T) {
+	tests := map[string]struct {
+		spec  Spec
+		leave func(w *world)
+		want  string
+	}{
+		"Failed":  {Spec{FailureReason: "Crash"}, func(w *world) { w.instances() }, "Crash"},
+		"Drained": {Spec{FailureReason: "Crash"}, func(w *world) { w.Drain("d", []string{"a"}) }, "Crash"},
+		"Service": {Spec{Kind: Service}, func(w *world) { w.instances(at("a", NotReady)) }, NoEndpoints},
+	}
+	for n, test := range tests {
+		t.Run(n, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test.spec.Concurrency = 1
+				w := newWorld(t, test.spec, nil)
+				defer w.Close()
+				w.instances(at("a", Ready))
+				first := <-w.acquire(t.Context())
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				second := w.acquire(ctx)
+				synctest.Wait()
+				test.leave(w)
+				refused := (*Error)(nil)
+				if o := <-second; !errors.As(o.err, &refused) || refused.Reason != test.want {
+					t.Errorf("%v", o.err)
+				}
+				first.Release()
+			})
+		})
+	}
+}
+
 func TestWhichInstance(t *testing.T) {
 	tests := map[string]struct {
 		reason string

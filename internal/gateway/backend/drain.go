@@ -135,6 +135,5 @@ func (b *Backend) applyDrains() {
 		i.drained = b.set.drainAsked(i.uid)
 		b.updatePool(i)
 	}
-	b.dispatch()
-	b.somebodyWaits()
+	b.settle()
 }

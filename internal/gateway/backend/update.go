@@ -20,8 +20,14 @@ func (b *Backend) update(s *Spec) {
 	} else if old.H2C != s.H2C {
 		b.reconnect()
 	}
-	if s.FailureReason != "" && len(b.pool) == 0 {
-		b.refuse(b.failure(s))
+	b.settle()
+}
+
+// settle sees to those who wait after the description or the instances changed: they are refused if requests that come
+// now would be.
+func (b *Backend) settle() {
+	if err := b.hopeless(b.spec.Load()); err != nil {
+		b.refuse(err)
 	}
 	b.dispatch()
 	b.somebodyWaits()
@@ -33,7 +39,7 @@ func (b *Backend) forget() {
 	defer b.mu.Unlock()
 	b.spec.Store(nil)
 	b.setEndpoints(nil)
-	b.refuse(&Error{UnknownBackend, "weir: there is no revision or service " + b.ref.String()})
+	b.refuse(b.hopeless(nil))
 }
 
 // replace takes the whole list of instances.
@@ -44,8 +50,7 @@ func (b *Backend) replace(list []Endpoint) {
 		return // a feed names a backend before its instances
 	}
 	b.setEndpoints(list)
-	b.dispatch()
-	b.somebodyWaits()
+	b.settle()
 }
 
 func (b *Backend) setEndpoints(list []Endpoint) {
