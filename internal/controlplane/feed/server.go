@@ -118,10 +118,16 @@ func stop(server *grpc.Server) {
 	server.GracefulStop()
 }
 
+// maxReport bounds a message of a gateway. One period of a large gateway, or the first message of a stream, which names all
+// Ingresses that it serves, is larger than gRPC's default of 4 MB; it cannot be cut, since a list of figures stands for all
+// revisions.
+const maxReport = 64 << 20
+
 // options set the pace at which dead gateways are noticed.
 func (s *Server) options() []grpc.ServerOption {
 	options := []grpc.ServerOption{
 		grpc.WaitForHandlers(true),
+		grpc.MaxRecvMsgSize(maxReport),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 5 * time.Second, Timeout: 5 * time.Second}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
 	}

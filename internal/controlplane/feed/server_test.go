@@ -5,6 +5,7 @@ package feed
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -209,6 +210,27 @@ func TestReport(t *testing.T) {
 	}
 	if r.server.Served("ns", "hello", "hello", 1) {
 		t.Error("served by a gateway that is gone")
+	}
+}
+
+// A gateway that serves many Ingresses names them all in the first message of a stream.
+func TestLargeReport(t *testing.T) {
+	const n = 100_000
+	r := newRig(t)
+	r.start()
+	report := &feedpb.GatewayReport{Gateway: "g"}
+	for i := range n {
+		name := fmt.Sprintf("an-ingress-with-a-name-of-some-length-%d", i)
+		report.Served = append(report.Served, &feedpb.Served{Namespace: "namespace", Name: name, Uid: name, Generation: 1})
+	}
+	r.report(report)
+	select {
+	case got := <-r.receiver.reports:
+		if len(got.Served) != n {
+			t.Errorf("%d of %d arrived", len(got.Served), n)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the report did not arrive")
 	}
 }
 

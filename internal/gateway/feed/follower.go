@@ -23,7 +23,7 @@ const (
 	lastDelay  = 3 * time.Second
 )
 
-// maxMessage bounds an update. Controllers send snapshots in parts; this only has to be larger than one part.
+// maxMessage bounds what a controller sends at once: a directive, or an update. Controllers send snapshots in parts; this only has to be larger than one part.
 const maxMessage = 64 << 20
 
 // Follower keeps a set of backends and a routing table as a controller wants them. Between controllers it keeps what it has.

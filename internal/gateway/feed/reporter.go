@@ -135,7 +135,7 @@ func (r *Reporter) keep(ctx context.Context, conn grpc.ClientConnInterface, set 
 func (r *Reporter) report(ctx context.Context, conn grpc.ClientConnInterface, set *backend.Set) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stream, err := feedpb.NewFeedClient(conn).Report(ctx)
+	stream, err := feedpb.NewFeedClient(conn).Report(ctx, grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		return err
 	}
