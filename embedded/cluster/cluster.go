@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/netip"
 
@@ -29,8 +28,6 @@ type Config struct {
 	Advertise netip.Addr
 	// ClusterDomain is the DNS suffix of Services; "" is cluster.local.
 	ClusterDomain string
-	// Log receives what the cluster itself has to say; nil discards it.
-	Log *slog.Logger
 }
 
 // Cluster is an embedded Kubernetes control plane.
@@ -72,9 +69,6 @@ func (c *Config) setDefaults() {
 	}
 	if c.ClusterDomain == "" {
 		c.ClusterDomain = "cluster.local"
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
 	}
 }
 

@@ -70,11 +70,8 @@ func (w *Weir) applyConfig(ctx context.Context) error {
 
 // publishGateway makes the gateway's in-cluster listener reachable as a Service: the cluster-local names of Routes lead there.
 func (w *Weir) publishGateway(ctx context.Context) error {
-	for name, addr := range map[string]netip.AddrPort{
-		internalService: w.addresses.Internal,
-		gatewayService:  w.addresses.Internal,
-	} {
-		if err := w.publish(ctx, name, addr); err != nil {
+	for _, service := range []string{gatewayService, internalService} {
+		if err := w.publish(ctx, service, w.addresses.Internal); err != nil {
 			return fmt.Errorf("publish the gateway: %w", err)
 		}
 	}

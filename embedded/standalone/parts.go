@@ -28,7 +28,7 @@ const (
 // startController runs the reconcilers, the autoscaler, admission and the feed, and waits until all of them work. Without this
 // part another process runs them, so what they need is written here.
 func (w *Weir) startController(ctx context.Context) error {
-	tlsConfig, err := w.feedServerTLS()
+	tlsConfig, err := w.feedServerTLS() // also for the other process, which reads the certificate from <data>/pki
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (w *Weir) startController(ctx context.Context) error {
 
 // startGateway connects a gateway to the feed and waits until it can route.
 func (w *Weir) startGateway(ctx context.Context) error {
-	tlsConfig, err := w.feedClientTLS()
+	tlsConfig, err := w.feedClientTLS() // as for the controller, also for another process
 	if err != nil {
 		return err
 	}

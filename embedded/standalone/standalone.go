@@ -119,7 +119,6 @@ func (w *Weir) startCluster(ctx context.Context) (err error) {
 		ServiceCIDR:   w.network.ServiceCIDR(),
 		Advertise:     w.network.BridgeIP(),
 		ClusterDomain: clusterDomain,
-		Log:           w.cfg.Log.With("part", PartCluster),
 	})
 	if err != nil {
 		return err
