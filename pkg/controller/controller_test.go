@@ -123,18 +123,21 @@ func TestEnqueue(t *testing.T) {
 // TestSettle says what becomes of a key for each kind of error.
 func TestSettle(t *testing.T) {
 	gr := schema.GroupResource{Resource: "pods"}
+	terminating := apierrors.NewForbidden(gr, "x", errors.New("namespace is being terminated"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 	tests := map[string]struct {
 		reason    string
 		err       error
 		wantRuns  int           // within ten seconds
 		wantAfter time.Duration // of the second run
 	}{
-		"Nil":       {reason: "done", err: nil, wantRuns: 1},
-		"Error":     {reason: "tried again, ever later", err: errors.New("x"), wantRuns: 11, wantAfter: 5 * time.Millisecond},
-		"Permanent": {reason: "never tried again", err: fmt.Errorf("x: %w", NewPermanentError(errors.New("y"))), wantRuns: 1},
-		"Skip":      {reason: "not ours", err: NewSkipKey("k"), wantRuns: 1},
-		"Requeue":   {reason: "at the time asked for", err: fmt.Errorf("x: %w", NewRequeueAfter(4*time.Second)), wantRuns: 3, wantAfter: 4 * time.Second},
-		"Conflict":  {reason: "tried again", err: apierrors.NewConflict(gr, "x", nil), wantRuns: 11, wantAfter: 5 * time.Millisecond},
+		"Nil":         {reason: "done", err: nil, wantRuns: 1},
+		"Error":       {reason: "tried again, ever later", err: errors.New("x"), wantRuns: 11, wantAfter: 5 * time.Millisecond},
+		"Permanent":   {reason: "never tried again", err: fmt.Errorf("x: %w", NewPermanentError(errors.New("y"))), wantRuns: 1},
+		"Skip":        {reason: "not ours", err: NewSkipKey("k"), wantRuns: 1},
+		"Requeue":     {reason: "at the time asked for", err: fmt.Errorf("x: %w", NewRequeueAfter(4*time.Second)), wantRuns: 3, wantAfter: 4 * time.Second},
+		"Terminating": {reason: "the object goes with its namespace", err: fmt.Errorf("x: %w", terminating), wantRuns: 1},
+		"Conflict":    {reason: "tried again", err: apierrors.NewConflict(gr, "x", nil), wantRuns: 11, wantAfter: 5 * time.Millisecond},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

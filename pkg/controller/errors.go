@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // NewPermanentError marks err as one that trying again cannot cure: the key is
@@ -51,6 +54,12 @@ func IsRequeueKey(err error) (bool, time.Duration) {
 		return true, r.after
 	}
 	return false, 0
+}
+
+// IsNamespaceTerminating tells whether the API refused to create something
+// because its namespace is being deleted: what asked for it goes as well.
+func IsNamespaceTerminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 type requeueKeyError struct{ after time.Duration }

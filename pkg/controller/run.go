@@ -91,6 +91,9 @@ func (c *Impl) settle(ctx context.Context, key types.NamespacedName, err error) 
 	case requeue:
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, after)
+	case IsNamespaceTerminating(err):
+		c.queue.Forget(key)
+		logger.Debugw("Reconcile ended: the namespace is being deleted", "error", err)
 	case IsPermanentError(err):
 		c.queue.Forget(key)
 		logger.Errorw("Reconcile failed for good", "error", err)

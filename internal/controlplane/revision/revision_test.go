@@ -128,6 +128,10 @@ func waiting(reason, message string) corev1.ContainerStatus {
 	}}
 }
 
+func running() corev1.ContainerStatus {
+	return corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+}
+
 func crashed() corev1.ContainerStatus {
 	return corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{
 		Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Message: "boom"},
@@ -278,6 +282,15 @@ func TestReconcile(t *testing.T) {
 			d.CreationTimestamp = metav1.NewTime(fixture.Now.Add(-10 * time.Minute))
 		})},
 		WantStatusUpdates: updates(rev(deploying, unavailable("ProgressDeadlineExceeded", "Initial scale was not achieved within 10m0s"))),
+	}, {
+		Name: "no answer on the port: at the deadline the cause is named, whichever clock is first",
+		Key:  "ns/app-00001",
+		Objects: []runtime.Object{rev(deploying), pa(starting), pod(running(), "False"), deployment(func(d *appsv1.Deployment) {
+			d.CreationTimestamp = metav1.NewTime(fixture.Now.Add(-10 * time.Minute))
+		})},
+		WantUpdates: updates(pa(starting, unreachable)),
+		WantStatusUpdates: updates(rev(deploying, unhealthy("ReadinessProbeFailed",
+			`Container "user-container" runs, but its readiness probe (none) did not succeed within 10m0s.`))),
 	}, {
 		Name:    "changed: the Deployment follows and keeps its scale",
 		Key:     "ns/app-00001",

@@ -53,6 +53,7 @@ func (r *Reconciler) observe(ctx context.Context, rev *v1.Revision, deployment *
 		Pods:              seen.pods,
 		AlwaysSchedulable: cfg.PodIsAlwaysSchedulable,
 		Deadline:          seen.deadline,
+		Overdue:           !seen.initialized() && seen.left() <= 0,
 		Now:               seen.now,
 	})
 	return seen, nil
@@ -61,6 +62,15 @@ func (r *Reconciler) observe(ctx context.Context, rev *v1.Revision, deployment *
 // initialized says whether the Revision was up to its initial scale once.
 func (o observation) initialized() bool {
 	return o.podAutoscaler != nil && o.podAutoscaler.Status.IsScaleTargetInitialized()
+}
+
+// left is the time left to the Revision's first start.
+func (o observation) left() time.Duration {
+	created := o.deployment.CreationTimestamp
+	if created.IsZero() {
+		return o.deadline
+	}
+	return o.deadline - o.now.Sub(created.Time)
 }
 
 // reflectInstances writes what Deployment and pods say. While something serves, the Revision is well, whatever else goes
@@ -111,11 +121,10 @@ func (o observation) failing(status *v1.RevisionStatus) bool {
 // although no object does.
 func (o observation) endUnknown(status *v1.RevisionStatus) time.Duration {
 	recheck := o.verdict.Recheck
-	created := o.deployment.CreationTimestamp
-	if !status.GetCondition(v1.RevisionConditionReady).IsUnknown() || created.IsZero() {
+	if !status.GetCondition(v1.RevisionConditionReady).IsUnknown() || o.deployment.CreationTimestamp.IsZero() {
 		return recheck
 	}
-	left := o.deadline - o.now.Sub(created.Time)
+	left := o.left()
 	if left <= 0 {
 		status.MarkResourcesAvailableFalse(v1.ReasonProgressDeadlineExceeded,
 			fmt.Sprintf("Initial scale was not achieved within %s", o.deadline))

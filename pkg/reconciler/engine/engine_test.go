@@ -31,6 +31,10 @@ const (
 var (
 	errBroken   = errors.New("broken")
 	errConflict = apierrors.NewConflict(testResource, "thing", errors.New("changed"))
+
+	errTerminating = &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonForbidden, Details: &metav1.StatusDetails{
+		Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}},
+	}}}
 )
 
 // reconcileFunc is a typed reconciler; the types around it add what it also is.
@@ -172,6 +176,13 @@ func TestOneRun(t *testing.T) {
 			object:     ready(thing()),
 			reconciler: returns(fmt.Errorf("updating the child: %w", errConflict)),
 			wantErr:    errConflict,
+			wantStatus: "1 Ready=True",
+		},
+		"NamespaceTerminating": {
+			reason:     "what goes with its namespace has nothing to tell a user",
+			object:     ready(thing()),
+			reconciler: returns(fmt.Errorf("creating the child: %w", errTerminating)),
+			wantErr:    errTerminating,
 			wantStatus: "1 Ready=True",
 		},
 		"Requeue": {

@@ -125,5 +125,5 @@ func (r run[T]) report(ctx context.Context, obj T, event reconciler.Event) error
 // that a user should see.
 func isSilent(err error) bool {
 	requeue, _ := controller.IsRequeueKey(err)
-	return requeue || controller.IsSkipKey(err) || apierrors.IsConflict(err)
+	return requeue || controller.IsSkipKey(err) || controller.IsNamespaceTerminating(err) || apierrors.IsConflict(err)
 }

@@ -34,7 +34,9 @@ type Snapshot struct {
 	AlwaysSchedulable bool
 	// Deadline is how long an instance may take to become ready.
 	Deadline time.Duration
-	Now      time.Time
+	// Overdue says that the first start as a whole took longer than Deadline: every instance's time is up, however young.
+	Overdue bool
+	Now     time.Time
 }
 
 // Finding is the cause why no instance serves.
@@ -61,6 +63,7 @@ type Verdict struct {
 // Judge returns the verdict on s.
 func Judge(s Snapshot) Verdict {
 	pods := live(s.Pods)
+	s.Overdue = s.Overdue || timedOut(s.Deployment)
 	v := Verdict{
 		Wanted:  s.Deployment.Spec.Replicas == nil || *s.Deployment.Spec.Replicas > 0,
 		Serving: slices.ContainsFunc(pods, ready) || (len(pods) == 0 && s.Deployment.Status.ReadyReplicas > 0),
@@ -90,7 +93,9 @@ func graver(a, b *Finding) bool {
 
 // judge looks at one pod that is not ready. left is the time to its deadline if that is still ahead.
 func (s Snapshot) judge(pod *corev1.Pod) (f *Finding, left time.Duration) {
-	left = max(0, s.Deadline-s.Now.Sub(waitingSince(pod)))
+	if !s.Overdue {
+		left = max(0, s.Deadline-s.Now.Sub(waitingSince(pod)))
+	}
 	expired := left == 0
 	for _, find := range []func(*corev1.Pod, bool) *Finding{s.unscheduled, ended, failing, blocked} {
 		if f := find(pod, expired); f != nil {
@@ -101,6 +106,13 @@ func (s Snapshot) judge(pod *corev1.Pod) (f *Finding, left time.Duration) {
 		return unready(pod, s.Deadline), 0
 	}
 	return nil, left
+}
+
+// timedOut says whether the Deployment has given up waiting for its instances.
+func timedOut(d *appsv1.Deployment) bool {
+	return slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse
+	})
 }
 
 // unscheduled finds a pod for which there is no node.

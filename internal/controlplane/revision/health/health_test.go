@@ -79,6 +79,8 @@ func TestJudge(t *testing.T) {
 		pods              []*corev1.Pod
 		alwaysSchedulable bool
 		after             time.Duration
+		overdue           bool
+		timedOut          bool
 		want              Verdict
 	}{
 		"scaled to zero": {
@@ -205,6 +207,26 @@ func TestJudge(t *testing.T) {
 					`did not succeed within 1m0s.`,
 			}},
 		},
+		"wrong port, seen when the first start as a whole is overdue": {
+			reason:   "the instance's own time is not up yet, but the Revision's is: the cause is named all the same",
+			replicas: 1,
+			pods:     []*corev1.Pod{pod(runs())},
+			after:    deadline - time.Millisecond,
+			overdue:  true,
+			want: Verdict{Wanted: true, Finding: &Finding{
+				Reason: ReasonNotReady, Container: true,
+				Message: `Container "user-container" runs, but its readiness probe (TCP connection to port 8080) ` +
+					`did not succeed within 1m0s.`,
+			}},
+		},
+		"still waiting when the Deployment gave up": {
+			reason:   "the Deployment's time-out names no cause, what the container waits for does",
+			replicas: 1,
+			pods:     []*corev1.Pod{pod(waits("ContainerCreating", "volume is not there"))},
+			after:    deadline - time.Millisecond,
+			timedOut: true,
+			want:     Verdict{Wanted: true, Finding: &Finding{Reason: "ContainerCreating", Message: "volume is not there"}},
+		},
 		"was ready, is not": {
 			reason:   "the deadline counts from when the pod stopped being ready",
 			replicas: 1,
@@ -227,8 +249,13 @@ func TestJudge(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			d := deployment(tc.replicas, 0)
+			if tc.timedOut {
+				d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse}}
+			}
 			got := Judge(Snapshot{
-				Deployment:        deployment(tc.replicas, 0),
+				Deployment:        d,
+				Overdue:           tc.overdue,
 				Pods:              tc.pods,
 				AlwaysSchedulable: tc.alwaysSchedulable,
 				Deadline:          deadline,
