@@ -129,7 +129,11 @@ func (a *applier) established(ctx context.Context, name string) error {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
 			return false, err
 		}
-		return isEstablished(crd.Status.Conditions), nil
+		since := establishedSince(crd.Status.Conditions)
+		if since == nil {
+			return false, nil
+		}
+		return true, a.endSettling(ctx, o, since)
 	})
 	if err != nil {
 		return fmt.Errorf("CRD %q is not established: %w", name, err)
@@ -137,13 +141,43 @@ func (a *applier) established(ctx context.Context, name string) error {
 	return nil
 }
 
-func isEstablished(conditions []apiextensionsv1.CustomResourceDefinitionCondition) bool {
-	for _, c := range conditions {
-		if c.Type == apiextensionsv1.Established {
-			return c.Status == apiextensionsv1.ConditionTrue
+// establishedSince returns the time of the Established condition, nil while it is not True.
+func establishedSince(conditions []apiextensionsv1.CustomResourceDefinitionCondition) *metav1.Time {
+	for i := range conditions {
+		if c := &conditions[i]; c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue {
+			return &c.LastTransitionTime
 		}
 	}
-	return false
+	return nil
+}
+
+// settling is how long after a CRD is established the API server delays the creation of its objects, each by as much, lest
+// another API server does not know the CRD yet (apiextensions-apiserver, crdHandler.serveResource).
+const settling = 2 * time.Second
+
+// endSettling dates the Established condition back to that time before the CRD's creation: this API server is alone.
+func (a *applier) endSettling(ctx context.Context, crd *unstructured.Unstructured, since *metav1.Time) error {
+	settled := metav1.NewTime(crd.GetCreationTimestamp().Add(-settling))
+	if !settled.Before(since) {
+		return nil
+	}
+	conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	if err != nil {
+		return fmt.Errorf("read conditions: %w", err)
+	}
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); ok && c["type"] == string(apiextensionsv1.Established) {
+			c["lastTransitionTime"] = settled.UTC().Format(time.RFC3339)
+		}
+	}
+	if err := unstructured.SetNestedSlice(crd.Object, conditions, "status", "conditions"); err != nil {
+		return fmt.Errorf("set conditions: %w", err)
+	}
+	_, err = a.client.Resource(resources["CustomResourceDefinition"]).UpdateStatus(ctx, crd, metav1.UpdateOptions{FieldManager: fieldManager})
+	if apierrors.IsConflict(err) {
+		return nil // somebody wrote in between: the first objects wait, no more
+	}
+	return err
 }
 
 // named builds an object to apply; fields are its other top-level members.

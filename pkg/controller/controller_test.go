@@ -137,6 +137,7 @@ func TestSettle(t *testing.T) {
 		"Skip":        {reason: "not ours", err: NewSkipKey("k"), wantRuns: 1},
 		"Requeue":     {reason: "at the time asked for", err: fmt.Errorf("x: %w", NewRequeueAfter(4*time.Second)), wantRuns: 3, wantAfter: 4 * time.Second},
 		"Terminating": {reason: "the object goes with its namespace", err: fmt.Errorf("x: %w", terminating), wantRuns: 1},
+		"Exists":      {reason: "tried again", err: apierrors.NewAlreadyExists(gr, "x"), wantRuns: 11, wantAfter: 5 * time.Millisecond},
 		"Conflict":    {reason: "tried again", err: apierrors.NewConflict(gr, "x", nil), wantRuns: 11, wantAfter: 5 * time.Millisecond},
 	}
 	for name, tc := range tests {

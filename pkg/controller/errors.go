@@ -56,6 +56,13 @@ func IsRequeueKey(err error) (bool, time.Duration) {
 	return false, 0
 }
 
+// IsStaleRead tells whether the API refused a write because the cache that it
+// was decided on lags behind: the object has changed, or exists by now. Another
+// run, on what the cache holds then, passes.
+func IsStaleRead(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
+}
+
 // IsNamespaceTerminating tells whether the API refused to create something
 // because its namespace is being deleted: what asked for it goes as well.
 func IsNamespaceTerminating(err error) bool {

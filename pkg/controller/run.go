@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"weir.dev/pkg/leaderelection"
@@ -81,6 +80,10 @@ func (c *Impl) reconcile(ctx context.Context, key types.NamespacedName) (err err
 	return c.Reconciler.Reconcile(ctx, keyString(key))
 }
 
+// staleTries is how often a key may act on outdated reads before that is worth
+// an error in the log: what does not pass by then is no delay of the cache.
+const staleTries = 10
+
 // settle decides what becomes of a key after its run.
 func (c *Impl) settle(ctx context.Context, key types.NamespacedName, err error) {
 	logger := logging.FromContext(ctx)
@@ -99,9 +102,9 @@ func (c *Impl) settle(ctx context.Context, key types.NamespacedName, err error) 
 		logger.Errorw("Reconcile failed for good", "error", err)
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		c.queue.Forget(key)
-	case apierrors.IsConflict(err):
+	case IsStaleRead(err) && c.queue.NumRequeues(key) < staleTries:
 		c.queue.AddRateLimited(key)
-		logger.Debugw("Reconcile met a conflict, will try again", "error", err)
+		logger.Debugw("Reconcile acted on an outdated read, will try again", "error", err)
 	default:
 		c.queue.AddRateLimited(key)
 		logger.Errorw("Reconcile failed, will try again", "error", err)

@@ -72,6 +72,8 @@ func setSeccomp(spec *specs.Spec, req Request) error {
 	if err != nil {
 		return fmt.Errorf("make seccomp filter: %w", err)
 	}
+	// The x32 ABI is off in distributions' kernels, and a tenth of the runtime's time to create a container.
+	filter.Architectures = slices.DeleteFunc(filter.Architectures, func(a specs.Arch) bool { return a == specs.ArchX32 })
 	spec.Linux.Seccomp = filter
 	return nil
 }

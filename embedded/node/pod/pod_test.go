@@ -144,7 +144,8 @@ func TestCourses(t *testing.T) {
 			behaves:  map[string]behaviour{"first": {runs: time.Second}, "second": {runs: time.Second}, "main": {runs: 5 * time.Second}},
 			schedule: func(_ *fake, p *Pod) { time.Sleep(time.Minute); p.Stop(30 * time.Second) },
 			want: `0s start first 0
-0s status Pending first=running side=PodInitializing second=PodInitializing main=PodInitializing
+0s status Pending first=PodInitializing side=PodInitializing second=PodInitializing main=PodInitializing
+100ms status Pending first=running side=PodInitializing second=PodInitializing main=PodInitializing
 1s start side 0
 1s start second 0
 1s status Pending first=Completed(0) side=running second=running main=PodInitializing

@@ -20,6 +20,12 @@ import (
 	"weir.dev/embedded/node/status"
 )
 
+// Reasons of containers that wait for no more than their turn.
+const (
+	creating     = "ContainerCreating"
+	initializing = "PodInitializing"
+)
+
 // reset makes the status that of a pod which is just starting. What the API
 // says about earlier containers of this pod (the machine was restarted) is kept
 // as their count of restarts.
@@ -44,11 +50,11 @@ func (p *Pod) reset() {
 		}
 		return fresh
 	}
-	first := "ContainerCreating"
+	first := creating
 	if len(p.pod.Spec.InitContainers) > 0 {
-		first = "PodInitializing"
+		first = initializing
 	}
-	st.InitContainerStatuses = begin(st.InitContainerStatuses, p.pod.Spec.InitContainers, "PodInitializing")
+	st.InitContainerStatuses = begin(st.InitContainerStatuses, p.pod.Spec.InitContainers, initializing)
 	st.ContainerStatuses = begin(st.ContainerStatuses, p.pod.Spec.Containers, first)
 	st.PodIP, st.PodIPs = "", nil
 	if st.StartTime == nil {
@@ -117,32 +123,86 @@ func (p *Pod) compute() {
 	})
 }
 
-// publish publishes changes until ctx ends, and what is left of them then.
+// publish publishes changes until ctx ends, and what is left of them then. No write is broken off: the next would only have
+// to say the same again.
 func (p *Pod) publish(ctx context.Context) {
 	const first, longest, patience = 50 * time.Millisecond, 5 * time.Second, 2 * time.Second
+	var published corev1.PodStatus
 	for pause := first; ; {
 		select {
 		case <-p.changed:
-			if p.cfg.Publish(ctx, p.Snapshot()) == nil {
-				pause = first
-				continue
-			}
-			p.Republish()
-			if wait(ctx, pause) {
-				pause = min(2*pause, longest)
-				continue
-			}
+			p.gather(ctx, &published)
 		case <-ctx.Done():
+			select {
+			case <-p.changed:
+			default:
+				return
+			}
 		}
+		current := p.take()
+		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		err := p.cfg.Publish(writing, current)
+		cancel()
+		switch {
+		case err == nil:
+			pause, published = first, current.Status
+		case ctx.Err() != nil:
+			return
+		default:
+			p.Republish()
+			wait(ctx, pause)
+			pause = min(2*pause, longest)
+		}
+	}
+}
+
+// take returns the pod with all changes that were announced so far.
+func (p *Pod) take() *corev1.Pod {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.changed:
+	default:
+	}
+	return p.pod.DeepCopy()
+}
+
+// gather waits a moment for more changes, so that a start is a few writes and not one for each of its steps: writes, and what
+// everybody who watches pods does about them, compete with the start itself. What others wait for does not wait.
+func (p *Pod) gather(ctx context.Context, published *corev1.PodStatus) {
+	const moment = 100 * time.Millisecond
+	enough := time.NewTimer(moment)
+	defer enough.Stop()
+	for !pressing(&p.Snapshot().Status, published) {
 		select {
 		case <-p.changed:
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-			_ = p.cfg.Publish(last, p.Snapshot())
-			cancel()
-		default:
+		case <-enough.C:
+			return
+		case <-ctx.Done():
+			return
 		}
-		return
 	}
+}
+
+// pressing says whether traffic, a controller or a person acts on what is new in the status: the pod has its address, which
+// gateways dial before it is ready; it became ready or stopped being so; something ended or cannot start.
+func pressing(st, published *corev1.PodStatus) bool {
+	tells := func(c corev1.ContainerStatus) bool {
+		w := c.State.Waiting
+		return c.State.Terminated != nil || w != nil && w.Reason != creating && w.Reason != initializing
+	}
+	return st.PodIP != published.PodIP || status.IsReady(st) != status.IsReady(published) || runs(st) != runs(published) ||
+		slices.ContainsFunc(st.InitContainerStatuses, tells) || slices.ContainsFunc(st.ContainerStatuses, tells)
+}
+
+// runs counts what was started again.
+func runs(st *corev1.PodStatus) (n int32) {
+	for _, list := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
+		for i := range list {
+			n += list[i].RestartCount
+		}
+	}
+	return n
 }
 
 func (p *Pod) setIP(ip netip.Addr) {

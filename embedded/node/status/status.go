@@ -211,6 +211,13 @@ func readyCondition(pod *corev1.Pod, containers corev1.PodCondition) corev1.PodC
 	return ready
 }
 
+// IsReady says whether st has the pod Ready.
+func IsReady(st *corev1.PodStatus) bool {
+	return slices.ContainsFunc(st.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
 // Owned says whether a condition is this node's to set.
 func Owned(t corev1.PodConditionType) bool {
 	switch t {

@@ -31,6 +31,7 @@ const (
 var (
 	errBroken   = errors.New("broken")
 	errConflict = apierrors.NewConflict(testResource, "thing", errors.New("changed"))
+	errExists   = apierrors.NewAlreadyExists(testResource, "thing")
 
 	errTerminating = &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonForbidden, Details: &metav1.StatusDetails{
 		Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}},
@@ -176,6 +177,13 @@ func TestOneRun(t *testing.T) {
 			object:     ready(thing()),
 			reconciler: returns(fmt.Errorf("updating the child: %w", errConflict)),
 			wantErr:    errConflict,
+			wantStatus: "1 Ready=True",
+		},
+		"AlreadyExists": {
+			reason:     "what exists by now will be seen by the next run and concerns no user",
+			object:     ready(thing()),
+			reconciler: returns(fmt.Errorf("creating the child: %w", errExists)),
+			wantErr:    errExists,
 			wantStatus: "1 Ready=True",
 		},
 		"NamespaceTerminating": {

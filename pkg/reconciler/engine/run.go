@@ -7,7 +7,6 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	duckv1 "weir.dev/pkg/apis/duck/v1"
@@ -125,5 +124,5 @@ func (r run[T]) report(ctx context.Context, obj T, event reconciler.Event) error
 // that a user should see.
 func isSilent(err error) bool {
 	requeue, _ := controller.IsRequeueKey(err)
-	return requeue || controller.IsSkipKey(err) || controller.IsNamespaceTerminating(err) || apierrors.IsConflict(err)
+	return requeue || controller.IsSkipKey(err) || controller.IsNamespaceTerminating(err) || controller.IsStaleRead(err)
 }
