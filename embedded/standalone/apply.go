@@ -5,7 +5,10 @@ package standalone
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -80,19 +83,41 @@ func (a *applier) createMissing(ctx context.Context, o *unstructured.Unstructure
 	return nil
 }
 
-// setKey sets one key of a ConfigMap, and drops the one that was set before; nothing is written if that is so already.
+// setKey sets one key of a ConfigMap, and drops the one that it set before; nothing is written if that is so already.
 func (a *applier) setKey(ctx context.Context, configMap, key, value string) error {
 	client := a.client.Resource(resources["ConfigMap"]).Namespace(systemNamespace)
 	o, err := client.Get(ctx, configMap, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("read ConfigMap %q: %w", configMap, err)
 	}
-	if got, found, err := unstructured.NestedString(o.Object, "data", key); err == nil && found && got == value {
+	got, found, err := unstructured.NestedString(o.Object, "data", key)
+	if err == nil && found && got == value && slices.Equal(ownKeys(o), []string{key}) {
 		return nil
 	}
 	return a.apply(ctx, named("v1", "ConfigMap", systemNamespace, configMap, map[string]any{
 		"data": map[string]any{key: value},
 	}))
+}
+
+// ownKeys are the keys of a ConfigMap that were applied by us, as the API server remembers.
+func ownKeys(configMap *unstructured.Unstructured) (keys []string) {
+	for _, m := range configMap.GetManagedFields() {
+		if m.Manager != fieldManager || m.Operation != metav1.ManagedFieldsOperationApply || m.FieldsV1 == nil {
+			continue
+		}
+		var fields struct {
+			Data map[string]any `json:"f:data"`
+		}
+		if err := json.Unmarshal(m.FieldsV1.GetRawBytes(), &fields); err != nil {
+			return nil // then it is applied anew
+		}
+		for name := range fields.Data {
+			if key, ok := strings.CutPrefix(name, "f:"); ok {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }
 
 // applyCRDs writes the definitions and returns when the API server serves all of them.

@@ -7,8 +7,11 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,6 +188,40 @@ func TestStateSurvivesARestart(t *testing.T) {
 		a, err := w.Get(ctx, svc.Status.URL.String())
 		return err == nil && a.Status == 200, err
 	})
+}
+
+// TestDomainFollowsTheFlag starts anew with another domain, one that a person has added before: the one set by the flag
+// before goes, what persons wrote stays.
+func TestDomainFollowsTheFlag(t *testing.T) {
+	ctx, weir, s := newOwn(t)
+	if err := s.SetConfig(ctx, "config-domain", map[string]string{"mine.example": "", "other.example": "selector:\n  app: other"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(weir); err != nil {
+		t.Fatal(err)
+	}
+	again, err := suite.Start(ctx, weir.DataDir, output(t), "--listen", "127.0.0.1:0", "--domain", "mine.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stop(again); err != nil {
+			t.Error(err)
+		}
+	})
+	s = connect(t, again)
+	m, err := s.Kube.CoreV1().ConfigMaps("knative-serving").Get(ctx, "config-domain", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(m.Data, "_example")
+	if got := slices.Sorted(maps.Keys(m.Data)); !slices.Equal(got, []string{"mine.example", "other.example"}) {
+		t.Errorf("config-domain has the keys %q", got)
+	}
+	svc := newWorldIn(ctx, t, s).deploy(probeService("app"))
+	if host := svc.Status.URL.Host; !strings.Contains(host, ".mine.example") {
+		t.Errorf("the Service's host is %q", host)
+	}
 }
 
 func stop(w *harness.Weir) error {
