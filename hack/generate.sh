@@ -30,7 +30,7 @@ done
 
 echo "generate: deep copies"
 "$bin/deepcopy-gen" --go-header-file "$header" --output-file zz_generated.deepcopy.go \
-	./pkg/apis ./pkg/apis/duck/v1 "${apis[@]}"
+	./pkg/apis ./pkg/apis/duck/v1 ./pkg/tracker/reference "${apis[@]}"
 
 echo "generate: clientset, listers, informers"
 rm -rf client/clientset client/listers client/informers

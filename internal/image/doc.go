@@ -10,6 +10,10 @@
 // keep the garbage collector away from writers. Nothing is cached in memory, so
 // a reader sees what another process wrote.
 //
+// It is one package, although a large one, because all of it works on the one
+// store under its locks: whoever builds, pulls or imports ends in the same few
+// steps, and the garbage collector must know what each of them may hold.
+//
 // The package knows nothing of pods or of Kubernetes. The node agent and the
 // image commands import it.
 package image

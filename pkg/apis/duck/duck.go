@@ -10,23 +10,16 @@ import (
 	"fmt"
 
 	"gomodules.xyz/jsonpatch/v2"
-	"weir.dev/pkg/apis"
+
+	"weir.dev/pkg/apis/duck/ducktypes"
 	"weir.dev/pkg/kmp"
 )
 
 // Implementable is a shape that other types can have.
-type Implementable interface {
-	// GetFullType returns an empty resource that has nothing but this shape.
-	GetFullType() Populatable
-}
+type Implementable = ducktypes.Implementable
 
 // Populatable is a resource of a shape that can fill itself with sample data.
-type Populatable interface {
-	apis.Listable
-
-	// Populate sets every field that the shape has.
-	Populate()
-}
+type Populatable = ducktypes.Populatable
 
 // VerifyType returns an error unless instance has the shape: everything that
 // the shape holds must survive a way through the instance's JSON.

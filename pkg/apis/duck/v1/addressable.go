@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"weir.dev/pkg/apis"
-	"weir.dev/pkg/apis/duck"
+	"weir.dev/pkg/apis/duck/ducktypes"
 )
 
 // Addressable says where a resource takes requests or events.
@@ -62,7 +62,7 @@ type AddressableTypeList struct {
 }
 
 // GetFullType returns the resource with this shape.
-func (*Addressable) GetFullType() duck.Populatable { return &AddressableType{} }
+func (*Addressable) GetFullType() ducktypes.Populatable { return &AddressableType{} }
 
 // GetListType returns an empty list.
 func (*AddressableType) GetListType() runtime.Object { return &AddressableTypeList{} }

@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"weir.dev/pkg/apis"
-	"weir.dev/pkg/apis/duck"
+	"weir.dev/pkg/apis/duck/ducktypes"
 )
 
 // KRShaped is a resource with the common status: what the generic reconciler
@@ -25,17 +25,17 @@ type KRShaped interface {
 }
 
 var (
-	_ apis.Listable      = (*KResource)(nil)
-	_ apis.Listable      = (*AddressableType)(nil)
-	_ duck.Populatable   = (*KResource)(nil)
-	_ duck.Populatable   = (*AddressableType)(nil)
-	_ duck.Implementable = (*Conditions)(nil)
-	_ duck.Implementable = (*Addressable)(nil)
-	_ KRShaped           = (*KResource)(nil)
+	_ apis.Listable           = (*KResource)(nil)
+	_ apis.Listable           = (*AddressableType)(nil)
+	_ ducktypes.Populatable   = (*KResource)(nil)
+	_ ducktypes.Populatable   = (*AddressableType)(nil)
+	_ ducktypes.Implementable = (*Conditions)(nil)
+	_ ducktypes.Implementable = (*Addressable)(nil)
+	_ KRShaped                = (*KResource)(nil)
 )
 
 // GetFullType returns the resource with this shape.
-func (*Conditions) GetFullType() duck.Populatable { return &KResource{} }
+func (*Conditions) GetFullType() ducktypes.Populatable { return &KResource{} }
 
 // GetListType returns an empty list.
 func (*KResource) GetListType() runtime.Object { return &KResourceList{} }
