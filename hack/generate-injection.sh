@@ -26,6 +26,10 @@ LISTERS_PKG=k8s.io/client-go/listers \
 	--go-header-file hack/boilerplate.go.txt \
 	--kinds "$(IFS=, && echo "${kube_kinds[*]}")"
 
+echo "generate: injection of shapes"
+bash hack/generate-knative.sh injection weir.dev/pkg/client weir.dev/pkg/apis "duck:v1" \
+	--go-header-file hack/boilerplate.go.txt
+
 echo "generate: injection of our kinds"
 bash hack/generate-knative.sh injection weir.dev/client weir.dev/api \
 	"serving:v1 networking:v1alpha1 autoscaling:v1alpha1" \

@@ -35,7 +35,7 @@ for group in $groups; do
 	done
 done
 
-rm -rf "./$dir/client" "./$dir/informers" "./$dir/reconciler"
+rm -rf "./$dir/client" "./$dir/informers" "./$dir/reconciler" "./$dir/ducks"
 go run weir.dev/pkg/codegen/cmd/injection-gen \
 	--input-dirs "$(IFS=, && echo "${inputs[*]}")" \
 	--output-package "$output" \

@@ -3,7 +3,10 @@
 
 package generator
 
-import "path"
+import (
+	"path"
+	"slices"
+)
 
 // artefact is one file to write.
 type artefact struct {
@@ -25,14 +28,9 @@ type typed struct {
 
 // artefacts lists the files for the kinds.
 func artefacts(cfg Config, kinds []kind) []artefact {
-	common := shared{Config: cfg}
-	list := []artefact{
-		{"client/client.go", "client", common},
-		{"client/fake/fake.go", "client_fake", common},
-		{"informers/factory/factory.go", "factory", common},
-		{"informers/factory/fake/fake.go", "factory_fake", common},
-		{"informers/factory/filtered/filtered_factory.go", "filtered_factory", common},
-		{"informers/factory/filtered/fake/fake_filtered_factory.go", "filtered_factory_fake", common},
+	var list []artefact
+	if slices.ContainsFunc(kinds, func(k kind) bool { return k.Client }) {
+		list = sharedArtefacts(shared{Config: cfg})
 	}
 	for _, k := range kinds {
 		data := typed{Config: cfg, kind: k}
@@ -42,8 +40,31 @@ func artefacts(cfg Config, kinds []kind) []artefact {
 		if k.Informer && k.Reconciler {
 			list = append(list, reconcilerArtefacts(k, data)...)
 		}
+		if k.Duck {
+			list = append(list, duckArtefacts(k, data)...)
+		}
 	}
 	return list
+}
+
+// sharedArtefacts are those that informers and reconcilers are made with.
+func sharedArtefacts(common shared) []artefact {
+	return []artefact{
+		{"client/client.go", "client", common},
+		{"client/fake/fake.go", "client_fake", common},
+		{"informers/factory/factory.go", "factory", common},
+		{"informers/factory/fake/fake.go", "factory_fake", common},
+		{"informers/factory/filtered/filtered_factory.go", "filtered_factory", common},
+		{"informers/factory/filtered/fake/fake_filtered_factory.go", "filtered_factory_fake", common},
+	}
+}
+
+func duckArtefacts(k kind, data typed) []artefact {
+	dir := path.Join("ducks", k.Path())
+	return []artefact{
+		{path.Join(dir, k.Lower()+".go"), "duck", data},
+		{path.Join(dir, "fake", "fake.go"), "duck_fake", data},
+	}
 }
 
 func informerArtefacts(k kind, data typed) []artefact {

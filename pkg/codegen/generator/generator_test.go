@@ -24,6 +24,7 @@ func golden(name string) bool {
 	return strings.HasPrefix(name, "client/") ||
 		strings.Contains(name, "/factory/") ||
 		strings.HasPrefix(name, "informers/things/v1/box/") ||
+		strings.HasPrefix(name, "ducks/") ||
 		strings.HasPrefix(name, "reconciler/")
 }
 

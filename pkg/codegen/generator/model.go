@@ -19,6 +19,10 @@ type kind struct {
 	Dir     string // serving/v1, below the packages of listers and informers
 	Package string // import path of the type
 
+	// Client tells whether there is a typed client, Duck whether the type is a
+	// shape that other kinds have.
+	Client, Duck bool
+
 	Namespaced bool
 	HasStatus  bool
 	// StatusClient tells whether the typed client has UpdateStatus.

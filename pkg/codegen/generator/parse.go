@@ -92,14 +92,15 @@ func groupVersion(pkg *packages.Package) kind {
 // newKind returns the kind of a type, if anything is to be generated for it.
 func newKind(cfg Config, k kind, t *ast.TypeSpec, marks markers) (kind, bool) {
 	structure, ok := t.Type.(*ast.StructType)
-	if !ok || !marks.has("genclient") {
-		return kind{}, false
-	}
 	k.Kind = t.Name.Name
-	if !wanted(cfg.Kinds, k) {
+	k.Client, k.Duck = ok && marks.has("genclient"), marks.has("genduck")
+	if !k.Client && !k.Duck || !wanted(cfg.Kinds, k) {
 		return kind{}, false
 	}
 	k.Plural = plural(k.Kind, cfg.Plurals)
+	if !k.Client {
+		return k, true
+	}
 	k.Namespaced = !marks.has("genclient:nonNamespaced")
 	k.HasStatus = hasField(structure, "Status")
 	k.StatusClient = k.HasStatus && !marks.has("genclient:noStatus") && marks.verb("updateStatus")

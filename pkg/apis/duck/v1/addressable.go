@@ -12,6 +12,7 @@ import (
 )
 
 // Addressable says where a resource takes requests or events.
+// +genduck
 type Addressable struct {
 	// Name of the address.
 	// +optional

@@ -14,6 +14,7 @@ import (
 
 // PodSpecable is a template of pods, as Deployments, Jobs and many others have
 // one.
+// +genduck
 type PodSpecable corev1.PodTemplateSpec
 
 // WithPod is a resource with a template of pods.

@@ -13,6 +13,7 @@ import (
 )
 
 // Conditions are the conditions of one resource, unique by type.
+// +genduck
 type Conditions apis.Conditions
 
 // Status is what every resource's status has; it is inlined.

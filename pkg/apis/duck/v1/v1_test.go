@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"weir.dev/pkg/apis"
 	"weir.dev/pkg/apis/duck"
@@ -28,12 +31,47 @@ type bare struct {
 }
 
 func TestShapes(t *testing.T) {
-	for name, shape := range map[string]duck.Implementable{"conditions": &Conditions{}, "addressable": &Addressable{}} {
-		if err := duck.VerifyType(&full{}, shape); err != nil {
+	tests := map[string]struct {
+		shape duck.Implementable
+		has   any // a type with the shape
+	}{
+		"conditions":  {&Conditions{}, &full{}},
+		"addressable": {&Addressable{}, &full{}},
+		"source":      {&Source{}, &Source{}},
+		"binding":     {&Binding{}, &Binding{}},
+		"podspecable": {&PodSpecable{}, &appsv1.Deployment{}},
+		"pod":         {&Pod{}, &corev1.Pod{}},
+		"cronjob":     {&CronJob{}, &batchv1.CronJob{}},
+	}
+	for name, tc := range tests {
+		if err := duck.VerifyType(tc.has, tc.shape); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if ok, _ := duck.ConformsToType(&bare{}, shape); ok {
+		if ok, _ := duck.ConformsToType(&bare{}, tc.shape); ok {
 			t.Errorf("%s: a type without it must not conform", name)
+		}
+	}
+}
+
+func TestSource(t *testing.T) {
+	s := &Source{}
+	s.Populate()
+	if s.Status.IsReady() {
+		t.Error("a source is not ready before it says so")
+	}
+	s.GetConditionSet().Manage(&s.Status).MarkTrue(SourceConditionSinkProvided)
+	if !s.Status.IsReady() {
+		t.Errorf("a source with a sink is ready: %+v", s.Status.Conditions)
+	}
+	if err := s.Spec.Validate(t.Context()); err != nil {
+		t.Errorf("a full source is valid: %v", err)
+	}
+	s.Spec.CloudEventOverrides.Extensions["Not-Allowed"] = ""
+	s.Spec.Sink = Destination{}
+	got := s.Spec.Validate(t.Context()).Error()
+	for _, path := range []string{"ceOverrides.extensions", `"Not-Allowed"`, "sink.ref"} {
+		if !strings.Contains(got, path) {
+			t.Errorf("the message does not name %s: %s", path, got)
 		}
 	}
 }
