@@ -13,12 +13,13 @@ import (
 	"os"
 
 	"weir.dev/internal/controlplane"
+	"weir.dev/internal/image"
 	"weir.dev/pkg/injection"
 )
 
 // options are the command's flags.
 type options struct {
-	kubeconfig, namespace, drain             string
+	kubeconfig, namespace, drain, images     string
 	feed, feedCert, feedKey, feedCA, gateway string
 	webhook, webhookDir, webhookURL          string
 	alone                                    bool
@@ -31,6 +32,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	f.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "file that leads to the API server; empty is the pod's own")
 	f.StringVar(&o.namespace, "namespace", os.Getenv("SYSTEM_NAMESPACE"), "system namespace; empty is "+controlplane.DefaultNamespace)
 	f.StringVar(&o.drain, "drain-address", "", "ip:port of the gateways where stopping pods wait; empty is no waiting")
+	f.StringVar(&o.images, "image-store", "", "directory of the image store of a node on this machine, whose local images are pinned by digest; empty is none")
 	f.StringVar(&o.feed, "feed-listen", ":8443", "where gateways connect")
 	f.StringVar(&o.feedCert, "feed-cert", "", "certificate file of the feed; empty is plaintext")
 	f.StringVar(&o.feedKey, "feed-key", "", "key file of the feed's certificate")
@@ -70,6 +72,13 @@ func (o *options) config() (controlplane.Config, error) {
 		if cfg.Drain, err = netip.ParseAddrPort(o.drain); err != nil {
 			return cfg, fmt.Errorf("--drain-address: %w", err)
 		}
+	}
+	if o.images != "" {
+		store, err := image.Open(o.images)
+		if err != nil {
+			return cfg, fmt.Errorf("--image-store: %w", err)
+		}
+		cfg.LocalImage = store.PinLocal
 	}
 	if o.feedCert != "" {
 		cfg.FeedTLS = feedTLS(o.feedCert, o.feedKey, o.feedCA, o.gateway)

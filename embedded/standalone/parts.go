@@ -45,9 +45,10 @@ func (w *Weir) startController(ctx context.Context) error {
 			Listener: w.listeners.webhook,
 			CertDir:  filepath.Join(w.cfg.DataDir, "webhook"),
 		},
-		Prepare: w.applyConfig,
-		Alone:   true,
-		Log:     sugared(w.cfg.Log.With("part", PartController)),
+		LocalImage: w.images.PinLocal,
+		Prepare:    w.applyConfig,
+		Alone:      true,
+		Log:        sugared(w.cfg.Log.With("part", PartController)),
 	})
 	if err != nil {
 		return err

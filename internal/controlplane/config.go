@@ -33,6 +33,9 @@ type Config struct {
 	Drain netip.AddrPort
 	// Admission defaults and validates our kinds; nil leaves that to another process.
 	Admission *Admission
+	// LocalImage names by digest an image that exists on this machine only, "" where it is none or not there; nil is no
+	// such images. It is called from several goroutines.
+	LocalImage func(image string) string
 	// Prepare is called when admission is in force and before any reconciler starts, to write what admission guards and
 	// reconcilers need, such as the ConfigMaps; nil is nothing to do.
 	Prepare func(context.Context) error

@@ -26,7 +26,7 @@ func (cp *ControlPlane) constructors() []injection.ControllerConstructor {
 	return []injection.ControllerConstructor{
 		service.NewController,
 		configuration.NewController,
-		revision.Config{Digests: cp.digests, Drain: cp.cfg.Drain}.NewController,
+		revision.Config{Digests: cp.digests, Drain: cp.cfg.Drain, LocalImage: cp.cfg.LocalImage}.NewController,
 		route.NewController,
 		cp.newIngressController,
 		cp.autoscaler.NewController,

@@ -54,6 +54,19 @@ func (i *Image) Pinned() string {
 	return ref.pinned(i.Digest).String()
 }
 
+// PinLocal is the name by digest of what ref means now, "" where ref is not a
+// local image (see [IsLocal]) or not in the store.
+func (s *Store) PinLocal(ref string) string {
+	if !IsLocal(ref) {
+		return ""
+	}
+	img, err := s.Lookup(ref)
+	if err != nil {
+		return ""
+	}
+	return img.Pinned()
+}
+
 // Open opens the store in dir, which is created if it is missing.
 func Open(dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	servingv1 "weir.dev/api/serving/v1"
+	"weir.dev/pkg/apis"
 	"weir.dev/pkg/ptr"
 	"weir.dev/test/harness"
 )
@@ -313,9 +314,13 @@ func TestBrokenRevisionsSayWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.create(tc.svc)
-			svc, err := w.AwaitService(w.ctx, w.ns, "app", "Ready=False", func(s *servingv1.Service) bool {
-				c := s.Status.GetCondition("Ready")
-				return c != nil && c.Status == corev1.ConditionFalse
+			svc, err := w.AwaitService(w.ctx, w.ns, "app", "all conditions False", func(s *servingv1.Service) bool {
+				for _, t := range []apis.ConditionType{"ConfigurationsReady", "RoutesReady", "Ready"} {
+					if c := s.Status.GetCondition(t); c == nil || c.Status != corev1.ConditionFalse {
+						return false
+					}
+				}
+				return true
 			})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, w.describe())
@@ -375,4 +380,33 @@ func (w *world) configMap(name string, data map[string]string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// TestRevisionKeepsItsImage builds another program under the tag that a Revision was made from.
+func TestRevisionKeepsItsImage(t *testing.T) {
+	w := newWorld(t)
+	if suite.Own == nil {
+		t.Skip("images are built for a Weir of ours only")
+	}
+	const tag = "weir.local/rebuilt"
+	build := func(dir string) {
+		t.Helper()
+		if err := suite.Build(w.ctx, suite.Own.DataDir, dir, tag, output(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build("../../examples/hello")
+	svc := w.deploy(probeService("app", func(s *servingv1.Service) { s.Spec.Template.Spec.Containers[0].Image = tag }))
+	url := svc.Status.URL.String()
+	before := w.getOK(url).Body
+	build("../apps/probe")
+	w.waitZero()
+	if after := w.getOK(url).Body; after != before {
+		t.Errorf("the same Revision answers %q, then %q", before, after)
+	}
+	w.update("app", env("VERSION", "two"))
+	w.eventually("a new Revision runs the new image", func() (bool, error) {
+		a, err := w.Get(w.ctx, url)
+		return err == nil && a.Status == 200 && a.Body != before, err
+	})
 }

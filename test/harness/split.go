@@ -50,7 +50,7 @@ func StartSplit(ctx context.Context, dir, dataDir string, out io.Writer) (*Split
 	err = errors.Join(
 		s.run(out, filepath.Join(dir, "controller"),
 			"--kubeconfig", filepath.Join(dataDir, "kubeconfig"), "--alone",
-			"--feed-listen", a.Feed.String(), "--drain-address", a.Drain.String(),
+			"--feed-listen", a.Feed.String(), "--drain-address", a.Drain.String(), "--image-store", filepath.Join(dataDir, "images"),
 			"--feed-cert", filepath.Join(pki, "feed.crt"), "--feed-key", filepath.Join(pki, "feed.key"),
 			"--feed-client-ca", filepath.Join(pki, "ca.crt"), "--feed-client-name", "weir-gateway",
 			"--webhook-listen", a.Webhook.String(), "--webhook-cert-dir", filepath.Join(dataDir, "webhook")),

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,13 +137,21 @@ func (s *Suite) connect(m interface{ Run() int }, kubeconfig string) (int, error
 	return m.Run(), nil
 }
 
+// Build makes an image of the Go program in dir for a Weir of ours.
+func (s *Suite) Build(ctx context.Context, dataDir, dir, tag string, out io.Writer) error {
+	build := exec.CommandContext(ctx, s.Binary, "image", "build", dir, "--tag", tag, "--data-dir", dataDir)
+	build.Stdout, build.Stderr = out, out
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build image %s: %w", tag, err)
+	}
+	return nil
+}
+
 // Start starts a Weir of a data directory of its own, with the suite's image in it, and waits until it is ready.
 func (s *Suite) Start(ctx context.Context, dataDir string, out *os.File, args ...string) (*Weir, error) {
 	if s.App != "" {
-		build := exec.CommandContext(ctx, s.Binary, "image", "build", s.App, "--tag", s.Image, "--data-dir", dataDir)
-		build.Stdout, build.Stderr = out, out
-		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("build the test image: %w", err)
+		if err := s.Build(ctx, dataDir, s.App, s.Image, out); err != nil {
+			return nil, err
 		}
 	}
 	w, err := Start(s.Binary, dataDir, out, append(args, s.Args...)...)

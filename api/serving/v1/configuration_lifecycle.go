@@ -59,6 +59,11 @@ func (cs *ConfigurationStatus) MarkLatestCreatedFailed(name, message string) {
 		"Revision %q failed with message: %s.", name, message)
 }
 
+// MarkLatestCreatedWaiting says what the newest Revision waits for.
+func (cs *ConfigurationStatus) MarkLatestCreatedWaiting(name, reason, message string) {
+	cs.manage().MarkUnknown(ConfigurationConditionReady, reason, "Revision %q is not yet ready: %s", name, message)
+}
+
 // MarkRevisionCreationFailed says that no Revision could be made.
 func (cs *ConfigurationStatus) MarkRevisionCreationFailed(message string) {
 	cs.manage().MarkFalse(ConfigurationConditionReady, ReasonRevisionFailed,

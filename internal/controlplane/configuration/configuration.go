@@ -44,7 +44,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, config *v1.Configuration
 	}
 	config.Status.SetLatestCreatedRevisionName(latest.Name)
 	r.reflectReady(ctx, config, all)
-	reflectFailure(ctx, config, latest, before)
+	reflectLatest(ctx, config, latest, before)
 	return nil
 }
 
@@ -81,12 +81,17 @@ func (r *Reconciler) reflectReady(ctx context.Context, config *v1.Configuration,
 	recorder.Eventf(config, corev1.EventTypeNormal, "LatestReadyUpdate", "LatestReadyRevisionName updated to %q", now.Name)
 }
 
-// reflectFailure says that the newest Revision failed, if it did, with an event unless the condition before said so already.
-func reflectFailure(ctx context.Context, config *v1.Configuration, latest *v1.Revision, before *apis.Condition) {
+// reflectLatest says that the newest Revision failed, if it did, with an event unless the condition before said so already; or
+// what it waits for, where the Revision tells. It mostly does not: a start is too short to write about.
+func reflectLatest(ctx context.Context, config *v1.Configuration, latest *v1.Revision, before *apis.Condition) {
+	ready := latest.Status.GetCondition(v1.RevisionConditionReady)
+	if ready.IsUnknown() && ready.GetMessage() != "" && latest.Name != config.Status.LatestReadyRevisionName {
+		config.Status.MarkLatestCreatedWaiting(latest.Name, ready.GetReason(), ready.GetMessage())
+	}
 	if !latest.IsFailed() {
 		return
 	}
-	message := latest.Status.GetCondition(v1.RevisionConditionReady).GetMessage()
+	message := ready.GetMessage()
 	config.Status.MarkLatestCreatedFailed(latest.Name, message)
 	now := config.Status.GetCondition(v1.ConfigurationConditionReady)
 	if before.IsFalse() && before.Message == now.Message {

@@ -47,6 +47,8 @@ type Digests interface {
 // Config is what the controller needs beside the API.
 type Config struct {
 	Digests Digests
+	// LocalImage names by digest an image of this machine, "" where it is none or not there (yet); nil is no such images.
+	LocalImage func(image string) string
 	// Drain is where instances that go away wait for their requests to end; see workload.Settings.
 	Drain netip.AddrPort
 }
@@ -62,6 +64,7 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 		autoscalers: autoscalers.Lister(),
 		pods:        pods.Lister(),
 		digests:     c.Digests,
+		localImage:  c.LocalImage,
 		drain:       c.Drain,
 		now:         time.Now,
 	}, func(impl *controller.Impl) controller.Options {

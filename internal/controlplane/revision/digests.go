@@ -35,13 +35,16 @@ const (
 func (r *Reconciler) resolveDigests(ctx context.Context, rev *v1.Revision) bool {
 	if len(rev.Status.ContainerStatuses)+len(rev.Status.InitContainerStatuses) ==
 		len(rev.Spec.Containers)+len(rev.Spec.InitContainers) {
+		r.pinLocal(rev)
 		return true
 	}
 	cfg := config.FromContext(ctx).Deployment
 	results := map[string]digest.Result{}
 	var unknown []string
 	for _, c := range slices.Concat(rev.Spec.InitContainers, rev.Spec.Containers) {
-		if d, ok := digest.Fixed(c.Image, cfg.RegistriesSkippingTagResolving); ok {
+		if d := r.local(c.Image); d != "" {
+			results[c.Image] = digest.Result{Digest: d}
+		} else if d, ok := digest.Fixed(c.Image, cfg.RegistriesSkippingTagResolving); ok {
 			results[c.Image] = digest.Result{Digest: d}
 		} else {
 			unknown = append(unknown, c.Image)
@@ -62,6 +65,27 @@ func (r *Reconciler) resolveDigests(ctx context.Context, rev *v1.Revision) bool 
 	rev.Status.InitContainerStatuses = statuses(rev.Spec.InitContainers, results)
 	warnUnresolved(rev, unknown, results)
 	return true
+}
+
+// local is the digest form of an image of this machine, "" where there is none.
+func (r *Reconciler) local(image string) string {
+	if r.localImage == nil {
+		return ""
+	}
+	return r.localImage(image)
+}
+
+// pinLocal learns the digests of local images that were not there when the Revision was made.
+func (r *Reconciler) pinLocal(rev *v1.Revision) {
+	pin := func(containers []corev1.Container, statuses []v1.ContainerStatus) {
+		for i := range statuses {
+			if statuses[i].ImageDigest == "" {
+				statuses[i].ImageDigest = r.local(containers[i].Image)
+			}
+		}
+	}
+	pin(rev.Spec.InitContainers, rev.Status.InitContainerStatuses)
+	pin(rev.Spec.Containers, rev.Status.ContainerStatuses)
 }
 
 func request(rev *v1.Revision, images []string, cfg *config.Deployment) digest.Request {

@@ -32,6 +32,7 @@ type Reconciler struct {
 	autoscalers palisters.PodAutoscalerLister
 	pods        corelisters.PodLister
 	digests     Digests
+	localImage  func(image string) string // nil: there are none
 	drain       netip.AddrPort
 	now         func() time.Time
 }

@@ -164,11 +164,14 @@ func idle(rev *v1.Revision) {
 	rev.Status.MarkActiveFalse("NoTraffic", "none")
 }
 
-func factory(images registry) rtesting.Factory {
+func factory(images registry) rtesting.Factory { return factoryOn(images, nil) }
+
+// factoryOn has local images, too.
+func factoryOn(images registry, local map[string]string) rtesting.Factory {
 	return fixture.Factory(func(t *testing.T, w *fixture.World) controller.Reconciler {
 		return revisionreconciler.NewReconciler(t.Context(), logtesting.TestLogger(t), w.Client, w.Revisions(), w.Recorder, &Reconciler{
 			kube: w.Kube, client: w.Client, deployments: w.Deployments(), autoscalers: w.PodAutoscalers(), pods: w.Pods(),
-			digests: images, drain: drain, now: func() time.Time { return fixture.Now },
+			digests: images, localImage: func(image string) string { return local[image] }, drain: drain, now: func() time.Time { return fixture.Now },
 		})
 	})
 }
@@ -389,4 +392,22 @@ func TestReconcileDigests(t *testing.T) {
 			rev.Status.MarkResourcesAvailableUnknown("Deploying", "")
 		})),
 	}}.Test(t, factory(nil))
+
+	pinned := "weir.local/img@" + sha[len(sha)-71:]
+	rtesting.TableTest{{
+		Name:        "a local image that is there is pinned: a later build of the tag changes no Revision",
+		Key:         "ns/app-00001",
+		Objects:     []runtime.Object{rev(undigested, local)},
+		WantCreates: []runtime.Object{workload.Deployment(rev(known(pinned), local), settings(), nil), pa()},
+		WantStatusUpdates: updates(rev(known(pinned), local, func(rev *v1.Revision) {
+			rev.Status.MarkActiveUnknown("Deploying", "")
+			rev.Status.MarkContainerHealthyUnknown("Deploying", "")
+			rev.Status.MarkResourcesAvailableUnknown("Deploying", "")
+		})),
+	}, {
+		Name:              "a local image that was built later is pinned then",
+		Key:               "ns/app-00001",
+		Objects:           []runtime.Object{rev(wellUp, known(""), local), workload.Deployment(rev(known(pinned), local), settings(), deployment()), pa(scaled("True", "", "")), up},
+		WantStatusUpdates: updates(rev(wellUp, known(pinned), local)),
+	}}.Test(t, factoryOn(nil, map[string]string{"weir.local/img": pinned}))
 }

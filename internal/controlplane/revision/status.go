@@ -101,6 +101,8 @@ func stays(before *apis.Condition, seen observation) bool {
 
 func markFinding(status *v1.RevisionStatus, f *health.Finding) {
 	switch {
+	case f.Container && f.Waiting:
+		status.MarkContainerHealthyUnknown(f.Reason, f.Message)
 	case f.Container:
 		status.MarkContainerHealthyFalse(f.Reason, f.Message)
 	case f.Waiting:

@@ -33,11 +33,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, svc *v1.Service) reconci
 	if err != nil {
 		return err
 	}
-	if caughtUp(config.Generation, config.Status.ObservedGeneration) {
-		svc.Status.PropagateConfigurationStatus(&config.Status)
-	} else {
-		svc.Status.MarkConfigurationNotReconciled()
-	}
+	reflectConfiguration(&svc.Status, config)
 	if name := svc.Spec.Template.Name; name != "" {
 		if stop, err := r.mustWait(ctx, svc, config, name); stop || err != nil {
 			return err
@@ -71,6 +67,15 @@ func (r *Reconciler) mustWait(ctx context.Context, svc *v1.Service, config *v1.C
 	return false, nil
 }
 
+// reflectConfiguration copies the Configuration's status, once it stands for the present generation.
+func reflectConfiguration(status *v1.ServiceStatus, config *v1.Configuration) {
+	if !caughtUp(config.Generation, config.Status.ObservedGeneration) {
+		status.MarkConfigurationNotReconciled()
+		return
+	}
+	status.PropagateConfigurationStatus(&config.Status)
+}
+
 // reflectRoute copies the Route's status, once it stands for the present generation.
 func reflectRoute(status *v1.ServiceStatus, config *v1.Configuration, route *v1.Route) {
 	if !caughtUp(route.Generation, route.Status.ObservedGeneration) {
@@ -78,6 +83,10 @@ func reflectRoute(status *v1.ServiceStatus, config *v1.Configuration, route *v1.
 		return
 	}
 	status.PropagateRouteStatus(&route.Status)
+	if !status.GetCondition(v1.ServiceConditionConfigurationsReady).IsTrue() {
+		// What keeps the Configuration from being ready is why the Route is not, and Ready gives the reason that was set last.
+		reflectConfiguration(status, config)
+	}
 	if status.GetCondition(v1.ServiceConditionRoutesReady).IsTrue() &&
 		!migrated(route, config.Status.LatestReadyRevisionName) {
 		status.MarkRouteNotYetReady()

@@ -4,6 +4,7 @@
 package service
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -192,6 +193,29 @@ func TestReconcile(t *testing.T) {
 				c := fixture.Configuration("app", readyConfiguration("app-00001"))
 				c.Status.MarkLatestCreatedFailed("app-00001", "boom")
 				s.PropagateConfigurationStatus(&c.Status)
+			})),
+		}},
+	}, {
+		Name: "failed Configuration, and a Route that therefore has nothing to lead to: Ready names the cause",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			fixture.Service("app", status(done("app-00001"))),
+			fixture.Configuration("app", readyConfiguration("app-00001"), func(c *v1.Configuration) {
+				c.Status.MarkLatestCreatedFailed("app-00001", "boom")
+			}),
+			fixture.Route("app", readyRoute("app-00001"), func(r *v1.Route) { r.Status.MarkConfigurationFailed("app") }),
+		},
+		WantStatusUpdates: []clientgotesting.UpdateActionImpl{{
+			Object: fixture.Service("app", status(done("app-00001"), func(s *v1.ServiceStatus) {
+				c := fixture.Configuration("app", readyConfiguration("app-00001"))
+				c.Status.MarkLatestCreatedFailed("app-00001", "boom")
+				r := fixture.Route("app", readyRoute("app-00001"))
+				r.Status.MarkConfigurationFailed("app")
+				s.PropagateRouteStatus(&r.Status)
+				s.PropagateConfigurationStatus(&c.Status)
+				if ready := s.GetCondition("Ready"); !strings.Contains(ready.Message, "boom") {
+					t.Fatalf("Ready says %q", ready.Message)
+				}
 			})),
 		}},
 	}, {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,7 +48,7 @@ func termination(s *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 }
 
 func exit(t *corev1.ContainerStateTerminated) *Finding {
-	message := t.Message
+	message := strings.TrimSpace(t.Message) // a sentence goes on after it
 	switch {
 	case message != "":
 	case t.ExitCode == 0:
@@ -107,6 +108,30 @@ func unready(pod *corev1.Pod, deadline time.Duration) *Finding {
 		}
 	}
 	return &Finding{Reason: ReasonDeadline, Message: fmt.Sprintf("Pod %q was not ready within %s.", pod.Name, deadline)}
+}
+
+// patience is how long a container may run before it is said that its probe does not succeed.
+const patience = 5 * time.Second
+
+// slow finds a container that has been running for a while and is not ready, which may yet pass: before the deadline a person
+// already learns what is waited for. until is the time to when it would find one.
+func slow(pod *corev1.Pod, now time.Time) (f *Finding, until time.Duration) {
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		if s.State.Running == nil || s.Ready {
+			continue
+		}
+		if left := patience - now.Sub(s.State.Running.StartedAt.Time); left > 0 {
+			until = left
+			continue
+		}
+		return &Finding{
+			Reason:    ReasonNotReady,
+			Message:   fmt.Sprintf("Container %q runs, but its readiness probe (%s) has not succeeded yet.", s.Name, probe(pod, s.Name)),
+			Container: true, Waiting: true,
+		}, 0
+	}
+	return nil, until
 }
 
 // probe describes the readiness probe of the named container.

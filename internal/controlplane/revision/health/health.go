@@ -105,7 +105,11 @@ func (s Snapshot) judge(pod *corev1.Pod) (f *Finding, left time.Duration) {
 	if expired {
 		return unready(pod, s.Deadline), 0
 	}
-	return nil, left
+	f, until := slow(pod, s.Now)
+	if f == nil && until > 0 {
+		left = min(left, until)
+	}
+	return f, left
 }
 
 // timedOut says whether the Deployment has given up waiting for its instances.

@@ -51,8 +51,11 @@ func exited(code int32, reason, message string) corev1.ContainerStatus {
 	}}
 }
 
+// runs is a container that was started 30 seconds after its pod was made.
 func runs() corev1.ContainerStatus {
-	return corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	return corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{
+		StartedAt: metav1.NewTime(start.Add(30 * time.Second)),
+	}}}
 }
 
 func unschedulable() corev1.PodCondition {
@@ -122,7 +125,7 @@ func TestJudge(t *testing.T) {
 		"crash": {
 			reason:   "the exit code is the reason and the termination message the message",
 			replicas: 1,
-			pods:     []*corev1.Pod{pod(exited(42, "Error", "cannot bind"))},
+			pods:     []*corev1.Pod{pod(exited(42, "Error", "cannot bind\n"))},
 			want: Verdict{
 				Wanted: true, Recheck: deadline,
 				Finding: &Finding{Reason: "ExitCode42", Message: "Container failed with: cannot bind", Container: true},
@@ -161,7 +164,18 @@ func TestJudge(t *testing.T) {
 			reason:   "ending is what an init container is for",
 			replicas: 1,
 			pods:     []*corev1.Pod{initDone},
-			want:     Verdict{Wanted: true, Recheck: deadline},
+			after:    30 * time.Second,
+			want:     Verdict{Wanted: true, Recheck: 5 * time.Second},
+		},
+		"runs for a while": {
+			reason:   "what is waited for is told before the deadline, as something that may yet pass",
+			replicas: 1,
+			pods:     []*corev1.Pod{pod(runs())},
+			after:    35 * time.Second,
+			want: Verdict{Wanted: true, Recheck: 25 * time.Second, Finding: &Finding{
+				Reason: ReasonNotReady, Container: true, Waiting: true,
+				Message: `Container "user-container" runs, but its readiness probe (TCP connection to port 8080) has not succeeded yet.`,
+			}},
 		},
 		"terminating pod": {
 			reason:   "it says nothing about the next one",
@@ -232,7 +246,10 @@ func TestJudge(t *testing.T) {
 			replicas: 1,
 			pods:     []*corev1.Pod{pod(runs(), isReady(start.Add(time.Hour), corev1.ConditionFalse))},
 			after:    time.Hour + 10*time.Second,
-			want:     Verdict{Wanted: true, Recheck: 50 * time.Second},
+			want: Verdict{Wanted: true, Recheck: 50 * time.Second, Finding: &Finding{
+				Reason: ReasonNotReady, Container: true, Waiting: true,
+				Message: `Container "user-container" runs, but its readiness probe (TCP connection to port 8080) has not succeeded yet.`,
+			}},
 		},
 		"the gravest of several": {
 			reason:            "the container's fault is told before what the platform lacks",
