@@ -3,7 +3,11 @@
 
 package v1
 
-import "weir.dev/pkg/apis"
+import (
+	"strings"
+
+	"weir.dev/pkg/apis"
+)
 
 func configurationConditions() apis.ConditionSet { return apis.NewLivingConditionSet() }
 
@@ -56,7 +60,7 @@ func (cs *ConfigurationStatus) SetLatestReadyRevisionName(name string) {
 // MarkLatestCreatedFailed says that the newest Revision failed.
 func (cs *ConfigurationStatus) MarkLatestCreatedFailed(name, message string) {
 	cs.manage().MarkFalse(ConfigurationConditionReady, ReasonRevisionFailed,
-		"Revision %q failed with message: %s.", name, message)
+		"Revision %q failed with message: %s.", name, strings.TrimSuffix(message, "."))
 }
 
 // MarkLatestCreatedWaiting says what the newest Revision waits for.
@@ -67,7 +71,7 @@ func (cs *ConfigurationStatus) MarkLatestCreatedWaiting(name, reason, message st
 // MarkRevisionCreationFailed says that no Revision could be made.
 func (cs *ConfigurationStatus) MarkRevisionCreationFailed(message string) {
 	cs.manage().MarkFalse(ConfigurationConditionReady, ReasonRevisionFailed,
-		"Revision creation failed with message: %s.", message)
+		"Revision creation failed with message: %s.", strings.TrimSuffix(message, "."))
 }
 
 // MarkLatestReadyDeleted says that the ready Revision is gone.
