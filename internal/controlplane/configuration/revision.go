@@ -88,14 +88,21 @@ func (r *Reconciler) create(ctx context.Context, config *v1.Configuration) (*v1.
 
 // makeRevision returns the Revision of config's present generation. Where Routes lead to config, it is born routed: they will
 // lead to it, too, and its least scale holds from the start.
+//
+// Of the template's metadata name, labels and annotations count. The rest is not the user's to say: nobody would remove a
+// finalizer from the template, say, and the Revision could never be deleted.
 func makeRevision(config *v1.Configuration, now time.Time) *v1.Revision {
 	template := config.Spec.Template.DeepCopy()
 	rev := &v1.Revision{
-		ObjectMeta: template.ObjectMeta,
-		Spec:       template.Spec,
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            template.Name,
+			Namespace:       config.Namespace,
+			Labels:          template.Labels,
+			Annotations:     template.Annotations,
+			OwnerReferences: []metav1.OwnerReference{*kmeta.NewControllerRef(config)},
+		},
+		Spec: template.Spec,
 	}
-	rev.Namespace = config.Namespace
-	rev.OwnerReferences = []metav1.OwnerReference{*kmeta.NewControllerRef(config)}
 	if rev.Name == "" {
 		rev.Name = kmeta.ChildName(config.Name, fmt.Sprintf("-%05d", config.Generation))
 	}
