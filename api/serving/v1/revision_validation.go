@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"weir.dev/api/autoscaling"
 	"weir.dev/api/config"
 	"weir.dev/api/serving"
@@ -43,11 +44,15 @@ func (r *Revision) validateImmutable(old *Revision) *apis.FieldError {
 	return &apis.FieldError{Message: "Immutable fields changed (-old +new)", Paths: []string{"spec"}, Details: diff}
 }
 
-// Validate checks the template's name, annotations and spec. The parent's
-// metadata is in the context.
+// Validate checks the template's name, labels, annotations and spec. The
+// parent's metadata is in the context. What else the template's metadata has is
+// ignored: it is not the user's to say.
 func (rt *RevisionTemplateSpec) Validate(ctx context.Context) *apis.FieldError {
 	return rt.validateName(ctx).
-		Also(validateTemplateAnnotations(ctx, rt.Annotations).ViaField("annotations")).
+		Also(validateLabels(rt.Labels).ViaField("labels")).
+		Also(validateAnnotations(rt.Annotations).
+			Also(validateTemplateAnnotations(ctx, rt.Annotations)).
+			ViaField("annotations")).
 		ViaField("metadata").
 		Also(rt.Spec.Validate(apis.WithinSpec(ctx)).ViaField("spec"))
 }
@@ -76,6 +81,36 @@ func (rt *RevisionTemplateSpec) validateName(ctx context.Context) *apis.FieldErr
 	}
 	if prefix := parent.Name + "-"; !strings.HasPrefix(rt.Name, prefix) {
 		errs = errs.Also(apis.ErrGeneric(fmt.Sprintf("%q must have prefix %q", rt.Name, prefix), "name"))
+	}
+	return errs
+}
+
+// validateLabels checks the labels as the API server will check the Revision's:
+// refused there, they would leave a Configuration without any.
+func validateLabels(labels map[string]string) *apis.FieldError {
+	var errs *apis.FieldError
+	for key, value := range labels {
+		if msgs := validation.IsQualifiedName(key); len(msgs) > 0 {
+			errs = errs.Also(apis.ErrInvalidKeyName(key, apis.CurrentField, msgs...))
+		}
+		if msgs := validation.IsValidLabelValue(value); len(msgs) > 0 {
+			errs = errs.Also(apis.ErrInvalidValue(value, key, msgs...))
+		}
+	}
+	return errs
+}
+
+// validateAnnotations is validateLabels for annotations: the case of their keys
+// does not matter, and their values may be anything, up to a size in all.
+func validateAnnotations(anns map[string]string) *apis.FieldError {
+	var errs *apis.FieldError
+	for key := range anns {
+		if msgs := validation.IsQualifiedName(strings.ToLower(key)); len(msgs) > 0 {
+			errs = errs.Also(apis.ErrInvalidKeyName(key, apis.CurrentField, msgs...))
+		}
+	}
+	if err := apivalidation.ValidateAnnotationsSize(anns); err != nil {
+		errs = errs.Also(apis.ErrGeneric(err.Error(), apis.CurrentField))
 	}
 	return errs
 }

@@ -156,6 +156,42 @@ func TestServiceValidation(t *testing.T) {
 			},
 			want: "expected 0 <= -1 <= 2147483647: spec.template.metadata.annotations.autoscaling.knative.dev/min-scale",
 		},
+		"template label key": {
+			reason: "the API server would refuse every Revision",
+			change: func(s *Service) { s.Spec.Template.Labels = map[string]string{"a b": "c"} },
+			want:   `invalid key name "a b": spec.template.metadata.labels`,
+		},
+		"template label value": {
+			reason: "the API server would refuse every Revision",
+			change: func(s *Service) { s.Spec.Template.Labels = map[string]string{"example.com/a": "b c"} },
+			want:   "invalid value: b c: spec.template.metadata.labels.example.com/a\n",
+		},
+		"template labels": {
+			reason: "a value may be empty, a key may have a prefix",
+			change: func(s *Service) { s.Spec.Template.Labels = map[string]string{"example.com/A_b.c": "", "d": "E-1"} },
+		},
+		"template annotation key": {
+			reason: "the API server would refuse every Revision",
+			change: func(s *Service) { s.Spec.Template.Annotations = map[string]string{"a b": "c"} },
+			want:   `invalid key name "a b": spec.template.metadata.annotations`,
+		},
+		"template annotations": {
+			reason: "a value may be anything, and the case of a prefix does not matter",
+			change: func(s *Service) { s.Spec.Template.Annotations = map[string]string{"Example.com/a": "b c"} },
+		},
+		"template annotations too large": {
+			reason: "the API server would refuse every Revision",
+			change: func(s *Service) {
+				s.Spec.Template.Annotations = map[string]string{"a": strings.Repeat("x", 256<<10)}
+			},
+			want: "annotations size 262145 is larger than limit 262144: spec.template.metadata.annotations",
+		},
+		"template metadata that does not count": {
+			reason: "its schema has it, so other tools write it",
+			change: func(s *Service) {
+				s.Spec.Template.Finalizers, s.Spec.Template.Namespace = []string{"x"}, "other"
+			},
+		},
 		"progress deadline": {
 			reason: "time goes forward",
 			change: func(s *Service) {
