@@ -6,6 +6,7 @@ package v1
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -146,8 +147,8 @@ func (rs *RevisionSpec) Validate(ctx context.Context) *apis.FieldError {
 		Also(rs.warnings(ctx)).
 		Also(within(rs.ContainerConcurrency, least, d.ContainerConcurrencyMaxLimit, "containerConcurrency")).
 		Also(within(rs.TimeoutSeconds, 0, d.MaxRevisionTimeoutSeconds, "timeoutSeconds")).
-		Also(notNegative(rs.ResponseStartTimeoutSeconds, "responseStartTimeoutSeconds")).
-		Also(notNegative(rs.IdleTimeoutSeconds, "idleTimeoutSeconds"))
+		Also(within(rs.ResponseStartTimeoutSeconds, 0, math.MaxInt32, "responseStartTimeoutSeconds")).
+		Also(within(rs.IdleTimeoutSeconds, 0, math.MaxInt32, "idleTimeoutSeconds"))
 }
 
 // warnings are for people; what has an owner was written by a controller, which
@@ -156,7 +157,20 @@ func (rs *RevisionSpec) warnings(ctx context.Context) *apis.FieldError {
 	if len(apis.ParentMeta(ctx).OwnerReferences) > 0 {
 		return nil
 	}
-	return podspec.Warnings(ctx, &rs.PodSpec)
+	return podspec.Warnings(ctx, &rs.PodSpec).
+		Also(rs.warnUnreached(rs.ResponseStartTimeoutSeconds, "responseStartTimeoutSeconds")).
+		Also(rs.warnUnreached(rs.IdleTimeoutSeconds, "idleTimeoutSeconds"))
+}
+
+// warnUnreached tells about a timeout that the timeout of the whole request
+// forestalls. It is no error: such YAML works elsewhere, and here as if the
+// timeout were not set.
+func (rs *RevisionSpec) warnUnreached(timeout *int64, field string) *apis.FieldError {
+	if timeout == nil || rs.TimeoutSeconds == nil || *timeout <= *rs.TimeoutSeconds {
+		return nil
+	}
+	return apis.ErrGeneric(fmt.Sprintf("%d has no effect: timeoutSeconds (%d) ends the request before",
+		*timeout, *rs.TimeoutSeconds), field).At(apis.WarningLevel)
 }
 
 func within(n *int64, low, high int64, field string) *apis.FieldError {
@@ -164,11 +178,4 @@ func within(n *int64, low, high int64, field string) *apis.FieldError {
 		return nil
 	}
 	return apis.ErrOutOfBoundsValue(*n, low, high, field)
-}
-
-func notNegative(n *int64, field string) *apis.FieldError {
-	if n == nil || *n >= 0 {
-		return nil
-	}
-	return apis.ErrInvalidValue(*n, field)
 }

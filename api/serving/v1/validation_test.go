@@ -216,6 +216,28 @@ func TestServiceValidation(t *testing.T) {
 			change: func(s *Service) { s.Spec.Template.Spec.TimeoutSeconds = ptr.Int64(601) },
 			want:   "expected 0 <= 601 <= 600: spec.template.spec.timeoutSeconds",
 		},
+		"negative parts of the timeout": {
+			reason: "time goes forward",
+			change: func(s *Service) {
+				s.Spec.Template.Spec.ResponseStartTimeoutSeconds = ptr.Int64(-1)
+				s.Spec.Template.Spec.IdleTimeoutSeconds = ptr.Int64(-1)
+			},
+			want: "expected 0 <= -1 <= 2147483647: spec.template.spec.idleTimeoutSeconds, spec.template.spec.responseStartTimeoutSeconds",
+		},
+		"endless parts of the timeout": {
+			reason: "a duration could not hold them",
+			change: func(s *Service) {
+				s.Spec.Template.Spec.IdleTimeoutSeconds = ptr.Int64(1 << 62)
+			},
+			want: "expected 0 <= 4611686018427387904 <= 2147483647: spec.template.spec.idleTimeoutSeconds",
+		},
+		"parts longer than the timeout": {
+			reason: "they are never reached, which is a reason to warn only",
+			change: func(s *Service) {
+				s.Spec.Template.Spec.ResponseStartTimeoutSeconds = ptr.Int64(301)
+				s.Spec.Template.Spec.IdleTimeoutSeconds = ptr.Int64(700)
+			},
+		},
 		"concurrency": {
 			reason: "a limit is not negative",
 			change: func(s *Service) { s.Spec.Template.Spec.ContainerConcurrency = ptr.Int64(-1) },
@@ -405,6 +427,18 @@ func TestWarningsAreForPeople(t *testing.T) {
 	r.OwnerReferences = []metav1.OwnerReference{{Kind: "Configuration", Name: "hello"}}
 	if got := r.Validate(context.Background()); got != nil {
 		t.Errorf("a controller has nobody to warn, got %v", got)
+	}
+}
+
+func TestUnreachedTimeouts(t *testing.T) {
+	s := object[Service](t, goodService)
+	s.SetDefaults(apis.WithinCreate(context.Background()))
+	spec := &s.Spec.Template.Spec
+	spec.IdleTimeoutSeconds, spec.ResponseStartTimeoutSeconds = ptr.Int64(301), ptr.Int64(300)
+	got := s.Validate(context.Background()).Filter(apis.WarningLevel).Error()
+	want := "301 has no effect: timeoutSeconds (300) ends the request before: spec.template.spec.idleTimeoutSeconds"
+	if !strings.Contains(got, want) || strings.Contains(got, "responseStartTimeoutSeconds") {
+		t.Errorf("want a warning about the longer timeout only, got %q", got)
 	}
 }
 
