@@ -235,6 +235,11 @@ func TestRefusals(t *testing.T) {
 			object: strings.Replace(hello, `[{"image":"weir.local/hello"}]`, `[]`, 1),
 			want:   "validation failed: missing field(s): spec.template.spec.containers",
 		},
+		"no template": {
+			reason: "what is missing is named, not the null that JSON would make of it",
+			object: strings.Replace(hello, `{"template":{"spec":{"containers":[{"image":"weir.local/hello"}]}}}`, `{}`, 1),
+			want:   "validation failed: missing field(s): spec.template.spec.containers",
+		},
 		"not the type": {
 			reason: "defaulting leaves it to the schema, and validation refuses what has passed that",
 			object: strings.Replace(hello, `[{"image":"weir.local/hello"}]`, `7`, 1),

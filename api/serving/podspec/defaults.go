@@ -14,8 +14,23 @@ import (
 	"weir.dev/pkg/apis"
 )
 
+// AvoidNulls makes lists empty that would be null in JSON. The API server's
+// schema knows no null, and would speak before validation can say what is
+// missing.
+func AvoidNulls(ps *corev1.PodSpec) {
+	if ps.Containers == nil {
+		ps.Containers = []corev1.Container{}
+	}
+	for i := range ps.Volumes {
+		if p := ps.Volumes[i].Projected; p != nil && p.Sources == nil {
+			p.Sources = []corev1.VolumeProjection{}
+		}
+	}
+}
+
 // SetDefaults fills in a pod by the settings in the context.
 func SetDefaults(ctx context.Context, ps *corev1.PodSpec) {
+	AvoidNulls(ps)
 	cfg := config.FromContextOrDefaults(ctx)
 	nameContainers(ctx, ps, cfg.Defaults)
 	for i := range ps.Containers {

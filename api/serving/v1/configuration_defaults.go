@@ -6,23 +6,30 @@ package v1
 import (
 	"context"
 
+	"weir.dev/api/serving/podspec"
 	"weir.dev/pkg/apis"
 )
 
 // SetDefaults sets the defaults of the template.
 func (c *Configuration) SetDefaults(ctx context.Context) {
 	ctx = apis.WithinParent(ctx, c.ObjectMeta)
-	if old, ok := apis.GetBaseline(ctx).(*Configuration); ok && keepsName(&old.Spec, &c.Spec) {
-		return
+	old, _ := apis.GetBaseline(ctx).(*Configuration)
+	if old == nil {
+		old = &Configuration{}
 	}
-	c.Spec.SetDefaults(apis.WithinSpec(ctx))
+	c.Spec.setDefaults(apis.WithinSpec(ctx), &old.Spec)
 }
 
 // SetDefaults sets the defaults of the template.
 func (cs *ConfigurationSpec) SetDefaults(ctx context.Context) { cs.Template.SetDefaults(ctx) }
 
-// keepsName says whether both templates have the same chosen name. Such a
-// template must not change, so other defaults than before must not touch it.
-func keepsName(old, cur *ConfigurationSpec) bool {
-	return cur.Template.Name != "" && cur.Template.Name == old.Template.Name
+// setDefaults sets the defaults of the template unless it keeps the name that
+// was chosen for the old one. Such a template must not change, so other
+// defaults than before must not touch it.
+func (cs *ConfigurationSpec) setDefaults(ctx context.Context, old *ConfigurationSpec) {
+	if cs.Template.Name != "" && cs.Template.Name == old.Template.Name {
+		podspec.AvoidNulls(&cs.Template.Spec.PodSpec)
+		return
+	}
+	cs.SetDefaults(ctx)
 }

@@ -5,6 +5,7 @@ package v1
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -182,6 +183,72 @@ func TestDefaultsKeepAChosenName(t *testing.T) {
 	s.SetDefaults(ctx)
 	if got := s.Validate(ctx).Filter(apis.ErrorLevel); got != nil {
 		t.Errorf("changed settings must not trip over a name that stays: %v", got)
+	}
+}
+
+func TestNoNulls(t *testing.T) {
+	tests := map[string]struct {
+		reason string
+		old    string // "" is a creation
+		in     string
+		want   string // the errors
+	}{
+		"nothing": {
+			reason: "the message says what is missing, and where",
+			in:     `{metadata: {name: hello}, spec: {}}`,
+			want:   "missing field(s): spec.template.spec.containers",
+		},
+		"null": {
+			reason: "null is nothing",
+			in:     `{metadata: {name: hello}, spec: null}`,
+			want:   "missing field(s): spec.template.spec.containers",
+		},
+		"containers taken away from a chosen name": {
+			reason: "defaults leave such a template alone, nulls do not",
+			old:    `{metadata: {name: hello}, spec: {template: {metadata: {name: hello-one}, spec: {containers: [{image: a}]}}}}`,
+			in:     `{metadata: {name: hello}, spec: {template: {metadata: {name: hello-one}}}}`,
+			want:   "Saw the following changes without a name change (-old +new): spec.template.metadata.name\n",
+		},
+		"projected volume": {
+			reason: "a volume of nothing",
+			in: `{metadata: {name: hello}, spec: {template: {spec: {volumes: [{name: v, projected: {}}],
+				containers: [{image: a, volumeMounts: [{name: v, mountPath: /v}]}]}}}}`,
+			want: "missing field(s): spec.template.spec.volumes[0].projected.sources",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			service, config := object[Service](t, tc.in), object[Configuration](t, tc.in)
+			ctx := apis.WithinCreate(context.Background())
+			serviceCtx, configCtx := ctx, ctx
+			if tc.old != "" {
+				serviceCtx = apis.WithinUpdate(ctx, object[Service](t, tc.old))
+				configCtx = apis.WithinUpdate(ctx, object[Configuration](t, tc.old))
+			}
+			service.SetDefaults(serviceCtx)
+			config.SetDefaults(configCtx)
+			for kind, spec := range map[string]any{"Service": service.Spec, "Configuration": config.Spec} {
+				text, err := yaml.Marshal(spec)
+				if err != nil || strings.Contains(string(text), "null") {
+					t.Errorf("%s: %s: error %v, %s", tc.reason, kind, err, text)
+				}
+			}
+			for kind, got := range map[string]string{
+				"Service": errorsOf(service.Validate(serviceCtx)), "Configuration": errorsOf(config.Validate(configCtx)),
+			} {
+				if !strings.Contains(got, tc.want) {
+					t.Errorf("%s: %s: got %q, want %q", tc.reason, kind, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestNoNullsInRevision(t *testing.T) {
+	r := &Revision{}
+	r.SetDefaults(apis.WithinUpdate(context.Background(), &Revision{}))
+	if r.Spec.Containers == nil {
+		t.Error("a Revision without containers must not have null ones")
 	}
 }
 

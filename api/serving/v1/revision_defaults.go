@@ -14,6 +14,7 @@ import (
 // SetDefaults sets defaults on creation; afterwards a Revision is what it was.
 func (r *Revision) SetDefaults(ctx context.Context) {
 	if apis.IsInUpdate(ctx) {
+		podspec.AvoidNulls(&r.Spec.PodSpec)
 		return
 	}
 	r.Spec.SetDefaults(apis.WithinParent(ctx, r.ObjectMeta))

@@ -13,10 +13,11 @@ import (
 // latest ready Revision unless it is assigned.
 func (s *Service) SetDefaults(ctx context.Context) {
 	ctx = apis.WithinSpec(apis.WithinParent(ctx, s.ObjectMeta))
-	old, ok := apis.GetBaseline(ctx).(*Service)
-	if !ok || !keepsName(&old.Spec.ConfigurationSpec, &s.Spec.ConfigurationSpec) {
-		s.Spec.ConfigurationSpec.SetDefaults(ctx)
+	old, _ := apis.GetBaseline(ctx).(*Service)
+	if old == nil {
+		old = &Service{}
 	}
+	s.Spec.ConfigurationSpec.setDefaults(ctx, &old.Spec.ConfigurationSpec)
 	if len(s.Spec.Traffic) == 0 {
 		latest := true
 		s.Spec.Traffic = []TrafficTarget{{LatestRevision: &latest, Percent: int64Ptr(100)}}
