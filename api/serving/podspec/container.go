@@ -53,7 +53,7 @@ func (c container) validate(names map[string]bool) *apis.FieldError {
 		Also(c.validatePolicies()).
 		Also(c.validateEnv()).
 		Also(c.validatePorts()).
-		Also(only(&c.Resources, "limits", "requests").ViaField("resources")).
+		Also(validateResources(&c.Resources).ViaField("resources")).
 		Also(c.validateProbes()).
 		Also(validateSecurityContext(c.SecurityContext, c.features).ViaField("securityContext")).
 		Also(c.validateMounts())

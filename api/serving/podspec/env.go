@@ -76,6 +76,11 @@ func (c container) validateEnvSource(source *corev1.EnvVarSource) *apis.FieldErr
 func validateEnvFrom(from *corev1.EnvFromSource) *apis.FieldError {
 	var set []string
 	errs := only(from, "prefix", "configMapRef", "secretRef")
+	if from.Prefix != "" {
+		if msgs := validation.IsRelaxedEnvVarName(from.Prefix); len(msgs) > 0 {
+			errs = errs.Also(apis.ErrInvalidValue(from.Prefix, "prefix", joined(msgs)))
+		}
+	}
 	if ref := from.ConfigMapRef; ref != nil {
 		set = append(set, "configMapRef")
 		errs = errs.Also(required("name", ref.Name).ViaField("configMapRef"))

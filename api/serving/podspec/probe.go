@@ -5,9 +5,11 @@ package podspec
 
 import (
 	"math"
+	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"weir.dev/pkg/apis"
 )
 
@@ -24,6 +26,9 @@ func (c container) validateProbes() *apis.FieldError {
 			errs = errs.Also(apis.ErrDisallowedFields(field))
 		default:
 			errs = errs.Also(c.validateProbe(probe).ViaField(field))
+			if field != "readinessProbe" {
+				errs = errs.Also(validateNumbers(probe).ViaField(field))
+			}
 		}
 	}
 	if c.ReadinessProbe != nil && c.role != initRole {
@@ -34,35 +39,70 @@ func (c container) validateProbes() *apis.FieldError {
 
 func (c container) validateProbe(p *corev1.Probe) *apis.FieldError {
 	errs := only(p, "exec", "httpGet", "tcpSocket", "grpc", "initialDelaySeconds", "timeoutSeconds",
-		"periodSeconds", "successThreshold", "failureThreshold", "terminationGracePeriodSeconds")
+		"periodSeconds", "successThreshold", "failureThreshold", "terminationGracePeriodSeconds").
+		Also(inRange(p.InitialDelaySeconds, 0, math.MaxInt32, "initialDelaySeconds"))
 	var handlers []string
 	if h := p.HTTPGet; h != nil {
 		handlers = append(handlers, "httpGet")
-		errs = errs.Also(c.validateProbePort(h.Port).ViaField("httpGet"))
+		errs = errs.Also(c.validateProbePort(h.Port).Also(validateHTTPGet(h)).ViaField("httpGet"))
 	}
 	if h := p.TCPSocket; h != nil {
 		handlers = append(handlers, "tcpSocket")
 		errs = errs.Also(c.validateProbePort(h.Port).ViaField("tcpSocket"))
 	}
-	if p.Exec != nil {
+	if h := p.Exec; h != nil {
 		handlers = append(handlers, "exec")
+		if len(h.Command) == 0 {
+			errs = errs.Also(apis.ErrMissingField("exec.command"))
+		}
 	}
-	if p.GRPC != nil {
+	if h := p.GRPC; h != nil {
 		handlers = append(handlers, "grpc")
+		errs = errs.Also(inRange(h.Port, 0, math.MaxUint16, "port").ViaField("grpc"))
 	}
 	return errs.Also(exactlyOne(handlers, "httpGet", "tcpSocket", "exec", "grpc"))
+}
+
+// inRange checks a number that a pod bounds.
+func inRange(n, low, high int32, field string) *apis.FieldError {
+	if n >= low && n <= high {
+		return nil
+	}
+	return apis.ErrOutOfBoundsValue(n, low, high, field)
+}
+
+// validateHTTPGet checks the request besides its port. No scheme and no path
+// are Kubernetes' defaults.
+func validateHTTPGet(get *corev1.HTTPGetAction) *apis.FieldError {
+	var errs *apis.FieldError
+	switch get.Scheme {
+	case "", corev1.URISchemeHTTP, corev1.URISchemeHTTPS:
+	default:
+		errs = errs.Also(apis.ErrInvalidValue(get.Scheme, "scheme"))
+	}
+	if _, err := url.Parse(get.Path); err != nil {
+		errs = errs.Also(apis.ErrInvalidValue(get.Path, "path", "it is no path of a URL"))
+	}
+	for i := range get.HTTPHeaders {
+		name := get.HTTPHeaders[i].Name
+		if msgs := validation.IsHTTPHeaderName(name); len(msgs) > 0 {
+			errs = errs.Also(apis.ErrInvalidValue(name, "name", joined(msgs)).ViaFieldIndex("httpHeaders", i))
+		}
+	}
+	return errs
 }
 
 // validateProbePort checks the port: the serving container's own is meant
 // where none is given, others have to say.
 func (c container) validateProbePort(port intstr.IntOrString) *apis.FieldError {
-	if c.role == sidecar {
-		if port == intstr.FromInt32(0) || (port.Type == intstr.String && port.StrVal == "") {
-			return apis.ErrInvalidValue(port.String(), "port", "Probe port must be specified")
-		}
-		return nil
+	given := port.StrVal != "" || port.IntVal != 0
+	if c.role == sidecar && !given {
+		return apis.ErrInvalidValue(port.String(), "port", "Probe port must be specified")
 	}
-	if port.Type == intstr.Int || port.StrVal == "" {
+	if port.Type == intstr.Int {
+		return inRange(port.IntVal, 0, math.MaxUint16, "port")
+	}
+	if c.role == sidecar || !given {
 		return nil
 	}
 	name := "http"
@@ -73,6 +113,15 @@ func (c container) validateProbePort(port intstr.IntOrString) *apis.FieldError {
 		return apis.ErrInvalidValue(port.String(), "port", "Probe port must match container port")
 	}
 	return nil
+}
+
+// validateNumbers checks what the API server would refuse in a pod; 0 is its
+// default.
+func validateNumbers(p *corev1.Probe) *apis.FieldError {
+	return inRange(p.TimeoutSeconds, 0, math.MaxInt32, "timeoutSeconds").
+		Also(inRange(p.PeriodSeconds, 0, math.MaxInt32, "periodSeconds")).
+		Also(inRange(p.FailureThreshold, 0, math.MaxInt32, "failureThreshold")).
+		Also(inRange(p.SuccessThreshold, 0, 1, "successThreshold"))
 }
 
 func validateReadiness(p *corev1.Probe) *apis.FieldError {
