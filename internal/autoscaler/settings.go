@@ -46,6 +46,9 @@ func resolve(pa *v1alpha1.PodAutoscaler, cfg *config.Autoscaler) settings {
 	s.params.PanicWindow = panicWindow(s.params.StableWindow, or(pa.PanicWindowPercentage)(cfg.PanicWindowPercentage))
 	s.bounds.Min, s.bounds.Max = pa.ScaleBounds(cfg)
 	s.bounds.Initial = pa.InitialScale(cfg)
+	if s.bounds.Max > 0 {
+		s.bounds.Initial = min(s.bounds.Initial, s.bounds.Max) // or else it is never reached
+	}
 	s.bounds.Initialized = pa.Status.IsScaleTargetInitialized()
 	s.bounds.Unreachable = !s.params.Reachable
 	s.zero = decide.ZeroRules{

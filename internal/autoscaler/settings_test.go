@@ -79,6 +79,10 @@ func TestResolve(t *testing.T) {
 				s.bounds = decide.Bounds{Min: 2, Max: 5, Initial: 3}
 			}),
 		},
+		"initial above the maximum": {
+			reason: "it could never be reached", annotations: map[string]string{"initial-scale": "5", "max-scale": "2"},
+			want: base(func(s *settings) { s.bounds = decide.Bounds{Max: 2, Initial: 2} }),
+		},
 		"unreachable": {
 			reason: "no minimum, and down at once", annotations: map[string]string{"min-scale": "2"},
 			spec: v1alpha1.PodAutoscalerSpec{Reachability: v1alpha1.ReachabilityUnreachable},

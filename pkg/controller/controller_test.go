@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"weir.dev/pkg/kmeta"
 	logtesting "weir.dev/pkg/logging/testing"
 	"weir.dev/pkg/reconciler"
 )
@@ -166,6 +167,43 @@ func TestSettle(t *testing.T) {
 }
 
 // TestPanic: one broken object does not end the work on others.
+func TestAwaitCollection(t *testing.T) {
+	owner := func(name, uid string) *owning {
+		return &owning{Pod: corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid)}}}
+	}
+	me := owner("me", "2")
+	tests := map[string]struct {
+		reason string
+		child  metav1.Object
+		waits  bool
+	}{
+		"Mine":      {reason: "nothing to wait for", child: childOf(me)},
+		"Nobodys":   {reason: "nobody will take it", child: newPod()},
+		"Anothers":  {reason: "its owner may be there", child: childOf(owner("other", "1"))},
+		"MyForerun": {reason: "its owner is gone, or else I could not be there", child: childOf(owner("me", "1")), waits: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if again, _ := IsRequeueKey(AwaitCollection(tc.child, me)); again != tc.waits {
+				t.Errorf("%s: waits: %t", tc.reason, again)
+			}
+		})
+	}
+}
+
+// owning is a pod as an owner.
+type owning struct{ corev1.Pod }
+
+func (*owning) GetGroupVersionKind() schema.GroupVersionKind {
+	return corev1.SchemeGroupVersion.WithKind("Pod")
+}
+
+func childOf(owner kmeta.OwnerRefable) metav1.Object {
+	pod := newPod()
+	pod.OwnerReferences = []metav1.OwnerReference{*kmeta.NewControllerRef(owner)}
+	return pod
+}
+
 func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reconciled := false

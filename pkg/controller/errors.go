@@ -10,6 +10,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"weir.dev/pkg/kmeta"
 )
 
 // NewPermanentError marks err as one that trying again cannot cure: the key is
@@ -45,6 +48,18 @@ func NewRequeueImmediately() error { return requeueKeyError{} }
 
 // NewRequeueAfter asks for another run in d; it is no failure.
 func NewRequeueAfter(d time.Duration) error { return requeueKeyError{after: d} }
+
+// AwaitCollection returns nil, unless child belongs to an earlier object of
+// owner's kind and name: the garbage collector is about to take it, and owner
+// can then have one of its own. What is returned asks for another run.
+func AwaitCollection(child metav1.Object, owner kmeta.OwnerRefable) error {
+	const soon = time.Second // its deletion mostly enqueues owner before that
+	ref, meta := metav1.GetControllerOfNoCopy(child), owner.GetObjectMeta()
+	if ref == nil || ref.UID == meta.GetUID() || ref.Name != meta.GetName() || ref.Kind != owner.GetGroupVersionKind().Kind {
+		return nil
+	}
+	return NewRequeueAfter(soon)
+}
 
 // IsRequeueKey tells whether err, or what it wraps, asks for another run, and
 // in what time.

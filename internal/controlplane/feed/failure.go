@@ -39,6 +39,9 @@ func stuck(reason string) bool {
 // been started once more.
 const crashes = 2
 
+// reasonLost is how kubelets tell that a container ended together with its node: that is no fault of the program.
+const reasonLost = "ContainerStatusUnknown"
+
 // podFailure is why a pod that is not ready does not start, as far as its containers tell.
 func podFailure(pod *corev1.Pod) failure {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -56,7 +59,7 @@ func containerFailure(s *corev1.ContainerStatus) failure {
 		return failure{w.Reason, cmp.Or(w.Message, fmt.Sprintf("container %q is waiting", s.Name))}
 	}
 	last := s.LastTerminationState.Terminated
-	if last == nil || last.ExitCode == 0 || s.Ready || s.RestartCount < crashes {
+	if last == nil || last.ExitCode == 0 || s.Ready || s.RestartCount < crashes || last.Reason == reasonLost {
 		return failure{}
 	}
 	return failure{
@@ -93,8 +96,9 @@ func revisionFailure(rev *v1.Revision, pods map[string]instance) failure {
 			// The cluster holds such a revision's callers: room may come (design: Status tells the truth).
 			return c.reason != "Unschedulable" && !c.since.Before(newest)
 		})
-	case rev.Status.DesiredReplicas != nil && *rev.Status.DesiredReplicas > 0:
-		return conditionFailure(rev, func(c condition) bool { return c.reason == "FailedCreate" })
+	case rev.Status.DesiredReplicas == nil || *rev.Status.DesiredReplicas > 0:
+		// Wanted, or not so far that it could be: the API refuses what instances are made by.
+		return conditionFailure(rev, func(c condition) bool { return c.reason == "FailedCreate" || c.reason == "ReplicaSetCreateError" })
 	}
 	return failure{}
 }

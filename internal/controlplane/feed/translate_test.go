@@ -235,6 +235,20 @@ func TestRevisionFailure(t *testing.T) {
 			"no pod can be made though one is wanted",
 			func(r *v1.Revision) { failed("FailedCreate", start)(r); r.Status.DesiredReplicas = ptr.Int32(1) }, nil, false, "FailedCreate",
 		},
+		"refused Deployment": {
+			"nothing of the Revision can be made, so that nobody knows how many are desired", failed("FailedCreate", start), nil, false, "FailedCreate",
+		},
+		"refused ReplicaSet": {
+			"as for pods",
+			func(r *v1.Revision) { failed("ReplicaSetCreateError", start)(r); r.Status.DesiredReplicas = ptr.Int32(1) }, nil, false,
+			"ReplicaSetCreateError",
+		},
+		"lost with the node": {
+			"the machine was restarted, again and again: that says nothing about the program", nothing,
+			[]*corev1.Pod{pod("p", "r", crashed(3), func(p *corev1.Pod) {
+				p.Status.ContainerStatuses[0].LastTerminationState.Terminated.Reason = "ContainerStatusUnknown"
+			})}, false, "",
+		},
 		"dying": {
 			"a terminating pod says nothing about the next", nothing,
 			[]*corev1.Pod{pod("p", "r", waits, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: start} })}, false, "",

@@ -15,6 +15,7 @@ import (
 	autoscalingv1alpha1 "weir.dev/api/autoscaling/v1alpha1"
 	v1 "weir.dev/api/serving/v1"
 	"weir.dev/internal/controlplane/revision/workload"
+	"weir.dev/pkg/controller"
 )
 
 // reasonFailedCreate is the reason of a child that the API refuses.
@@ -33,6 +34,9 @@ func (r *Reconciler) deployment(ctx context.Context, rev *v1.Revision) (*appsv1.
 	case err != nil:
 		return nil, fmt.Errorf("getting Deployment %q: %w", name, err)
 	case !metav1.IsControlledBy(existing, rev):
+		if err := controller.AwaitCollection(existing, rev); err != nil {
+			return nil, err
+		}
 		rev.Status.MarkResourceNotOwned("Deployment", name)
 		return nil, fmt.Errorf("Revision %q does not own Deployment %q", rev.Name, name) //nolint:staticcheck // kinds are proper names
 	}
@@ -53,6 +57,9 @@ func (r *Reconciler) podAutoscaler(ctx context.Context, rev *v1.Revision, seen o
 		return created, refused(rev, "PodAutoscaler", name, err)
 	}
 	if !metav1.IsControlledBy(existing, rev) {
+		if err := controller.AwaitCollection(existing, rev); err != nil {
+			return nil, err
+		}
 		rev.Status.MarkResourceNotOwned("PodAutoscaler", name)
 		return nil, fmt.Errorf("Revision %q does not own PodAutoscaler %q", rev.Name, name) //nolint:staticcheck // kinds are proper names
 	}

@@ -30,6 +30,9 @@ func (r *Reconciler) ingress(ctx context.Context, route *v1.Route, plan *traffic
 	case err != nil:
 		return nil, fmt.Errorf("getting Ingress %q: %w", name, err)
 	case !metav1.IsControlledBy(existing, route):
+		if err := controller.AwaitCollection(existing, route); err != nil {
+			return nil, err
+		}
 		route.Status.MarkIngressNotOwned(name)
 		return nil, fmt.Errorf("Route %q does not own Ingress %q", route.Name, name) //nolint:staticcheck // kinds are proper names
 	}

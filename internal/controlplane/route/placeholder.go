@@ -61,6 +61,9 @@ func (r *Reconciler) placeholder(ctx context.Context, route *v1.Route, n hosts.N
 	case err != nil:
 		return fmt.Errorf("getting Service %q: %w", n.Service, err)
 	case !metav1.IsControlledBy(existing, route):
+		if err := controller.AwaitCollection(existing, route); err != nil {
+			return err
+		}
 		return r.taken(route, n, existing)
 	}
 	want, err := desired.Service(route, n, existing, entry)

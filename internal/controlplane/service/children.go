@@ -27,6 +27,9 @@ func (r *Reconciler) configuration(ctx context.Context, svc *v1.Service) (*v1.Co
 	case err != nil:
 		return nil, fmt.Errorf("getting Configuration %q: %w", svc.Name, err)
 	case !metav1.IsControlledBy(existing, svc):
+		if err := controller.AwaitCollection(existing, svc); err != nil {
+			return nil, err
+		}
 		svc.Status.MarkConfigurationNotOwned(svc.Name)
 		return nil, fmt.Errorf("Service %q does not own Configuration %q", svc.Name, svc.Name) //nolint:staticcheck // kinds are proper names
 	}
@@ -55,6 +58,9 @@ func (r *Reconciler) route(ctx context.Context, svc *v1.Service) (*v1.Route, err
 	case err != nil:
 		return nil, fmt.Errorf("getting Route %q: %w", svc.Name, err)
 	case !metav1.IsControlledBy(existing, svc):
+		if err := controller.AwaitCollection(existing, svc); err != nil {
+			return nil, err
+		}
 		svc.Status.MarkRouteNotOwned(svc.Name)
 		return nil, fmt.Errorf("Service %q does not own Route %q", svc.Name, svc.Name) //nolint:staticcheck // kinds are proper names
 	}

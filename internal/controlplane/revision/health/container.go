@@ -21,15 +21,18 @@ var hopeless = [...]string{
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff", "PostStartHookError",
 }
 
+// reasonLost is how kubelets tell that a container ended together with its node: that is no fault of the program.
+const reasonLost = "ContainerStatusUnknown"
+
 // ended finds a container that ran and ended: a serving program is not to end.
 func ended(pod *corev1.Pod, _ bool) *Finding {
 	for i := range pod.Status.ContainerStatuses {
-		if t := termination(&pod.Status.ContainerStatuses[i]); t != nil {
+		if t := termination(&pod.Status.ContainerStatuses[i]); t != nil && t.Reason != reasonLost {
 			return exit(t)
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if t := termination(&pod.Status.InitContainerStatuses[i]); t != nil && t.ExitCode != 0 {
+		if t := termination(&pod.Status.InitContainerStatuses[i]); t != nil && t.ExitCode != 0 && t.Reason != reasonLost {
 			return exit(t)
 		}
 	}
@@ -113,11 +116,14 @@ func unready(pod *corev1.Pod, deadline time.Duration) *Finding {
 // patience is how long a container may run before it is said that its probe does not succeed.
 const patience = 5 * time.Second
 
-// slow finds a container that has been running for a while and is not ready, which may yet pass: before the deadline a person
-// already learns what is waited for. until is the time to when it would find one.
+// slow finds a container that has been running for a while and is not ready, or whose node says what keeps it from starting.
+// Either may yet pass: before the deadline a person already learns what is waited for. until is the time to when it would find one.
 func slow(pod *corev1.Pod, now time.Time) (f *Finding, until time.Duration) {
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
+		if w := s.State.Waiting; w != nil && w.Message != "" {
+			return &Finding{Reason: cmp.Or(w.Reason, ReasonDeadline), Message: w.Message, Waiting: true}, 0
+		}
 		if s.State.Running == nil || s.Ready {
 			continue
 		}

@@ -103,6 +103,15 @@ func TestJudge(t *testing.T) {
 			after:    20 * time.Second,
 			want:     Verdict{Wanted: true, Recheck: 40 * time.Second},
 		},
+		"waiting for a volume": {
+			reason:   "what the node says is told at once, as something that may yet pass",
+			replicas: 1,
+			pods:     []*corev1.Pod{pod(waits("ContainerCreating", `secret "s" not found`))},
+			after:    time.Second,
+			want: Verdict{Wanted: true, Recheck: 59 * time.Second, Finding: &Finding{
+				Reason: "ContainerCreating", Message: `secret "s" not found`, Waiting: true,
+			}},
+		},
 		"creating at the deadline": {
 			reason:   "every Unknown ends",
 			replicas: 1,
@@ -130,6 +139,12 @@ func TestJudge(t *testing.T) {
 				Wanted: true, Recheck: deadline,
 				Finding: &Finding{Reason: "ExitCode42", Message: "Container failed with: cannot bind", Container: true},
 			},
+		},
+		"lost with its node": {
+			reason:   "the machine was restarted: no fault of the program, which is about to start",
+			replicas: 1,
+			pods:     []*corev1.Pod{pod(exited(137, "ContainerStatusUnknown", "could not be located"))},
+			want:     Verdict{Wanted: true, Recheck: deadline},
 		},
 		"out of memory": {
 			reason:   "without a message the runtime's reason says what happened",
