@@ -240,7 +240,10 @@ func TestRevisionFailure(t *testing.T) {
 		},
 		"refused ReplicaSet": {
 			"as for pods",
-			func(r *v1.Revision) { failed("ReplicaSetCreateError", start)(r); r.Status.DesiredReplicas = ptr.Int32(1) }, nil, false,
+			func(r *v1.Revision) {
+				failed("ReplicaSetCreateError", start)(r)
+				r.Status.DesiredReplicas = ptr.Int32(1)
+			}, nil, false,
 			"ReplicaSetCreateError",
 		},
 		"lost with the node": {

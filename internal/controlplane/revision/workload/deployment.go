@@ -4,12 +4,14 @@
 package workload
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -58,9 +60,21 @@ func fresh(rev *v1.Revision, s Settings, images map[string]string) *appsv1.Deplo
 	}
 }
 
-// UpToDate says that existing was made from what want is made from: nothing is to be written.
+// UpToDate says that existing was made from what want is made from, and that nobody has changed since what is ours to set:
+// nothing is to be written.
 func UpToDate(want, existing *appsv1.Deployment) bool {
-	return existing.Labels[serving.DeploymentHashLabelKey] == want.Labels[serving.DeploymentHashLabelKey]
+	return existing.Labels[serving.DeploymentHashLabelKey] == want.Labels[serving.DeploymentHashLabelKey] &&
+		equality.Semantic.DeepDerivative(compared(want), compared(existing))
+}
+
+// compared is a pod template's spec but for the hooks, which the hash leaves out, too. What the API server adds to it, or
+// somebody's webhook, is no change: it is only asked whether all that one of them says is in the other.
+func compared(d *appsv1.Deployment) corev1.PodSpec {
+	spec := *d.Spec.Template.Spec.DeepCopy()
+	for i := range spec.Containers {
+		spec.Containers[i].Lifecycle = nil
+	}
+	return spec
 }
 
 // InitialScale is how many instances a new rev starts with.
@@ -103,7 +117,7 @@ func foreign(m map[string]string) map[string]string {
 }
 
 // pinned returns the image of each container by name: by digest where that is known. A digest that was learnt late waits
-// until the Deployment has no instances: it must not restart any.
+// until the Deployment has no instances: it must not restart any that run by the tag.
 func pinned(rev *v1.Revision, existing *appsv1.Deployment) map[string]string {
 	images := map[string]string{}
 	for _, statuses := range [][]v1.ContainerStatus{rev.Status.ContainerStatuses, rev.Status.InitContainerStatuses} {
@@ -116,10 +130,14 @@ func pinned(rev *v1.Revision, existing *appsv1.Deployment) map[string]string {
 	if existing == nil || existing.Spec.Replicas != nil && *existing.Spec.Replicas == 0 {
 		return images
 	}
+	byTag := map[string]string{}
+	for _, c := range slices.Concat(rev.Spec.Containers, rev.Spec.InitContainers) {
+		byTag[c.Name] = c.Image
+	}
 	pod := existing.Spec.Template.Spec
-	for _, containers := range [][]corev1.Container{pod.Containers, pod.InitContainers} {
-		for i := range containers {
-			images[containers[i].Name] = containers[i].Image
+	for _, c := range slices.Concat(pod.Containers, pod.InitContainers) {
+		if c.Image == byTag[c.Name] {
+			images[c.Name] = c.Image
 		}
 	}
 	return images

@@ -260,6 +260,7 @@ func TestDeploymentUpdate(t *testing.T) {
 		reason   string
 		rev      *v1.Revision
 		settings func(*Settings)
+		edit     func(*corev1.PodSpec) // by somebody else
 		replicas int32
 		want     bool
 	}{
@@ -271,6 +272,12 @@ func TestDeploymentUpdate(t *testing.T) {
 		"deadline": {reason: "a changed default reaches the Deployment", rev: revision(), replicas: 1, settings: func(s *Settings) {
 			s.Deployment = &config.Deployment{ProgressDeadline: time.Minute, DefaultAffinity: "none"}
 		}},
+		"image edited":   {reason: "a Revision is what it was made as", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) { p.Containers[0].Image = "another" }},
+		"grace edited":   {reason: "whatever is ours to set", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) { p.TerminationGracePeriodSeconds = ptr.Int64(1) }},
+		"container gone": {reason: "all of it", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) { p.Containers = nil }},
+		"field defaulted": {reason: "what the API server adds is no change", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) {
+			p.SchedulerName, p.Containers[0].TerminationMessagePath = "default", "/dev/termination-log"
+		}, want: true},
 		"late digest":      {reason: "a digest learnt late restarts nothing", rev: revision(withDigest), replicas: 1, want: true},
 		"late digest at 0": {reason: "where nothing runs it is taken up", rev: revision(withDigest), replicas: 0},
 	}
@@ -278,6 +285,9 @@ func TestDeploymentUpdate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			existing := Deployment(revision(), settings(), nil)
 			existing.Spec.Replicas = &tc.replicas
+			if tc.edit != nil {
+				tc.edit(&existing.Spec.Template.Spec)
+			}
 			s := settings()
 			if tc.settings != nil {
 				tc.settings(&s)
