@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 
 	"go.uber.org/zap"
@@ -37,7 +38,8 @@ type Config struct {
 	// Settings returns the settings to default and validate by, at each
 	// request; nil is the defaults. See Settings.
 	Settings func() *config.Config
-	// ConfigMaps are parsers of ConfigMaps that are validated besides ours.
+	// ConfigMaps are parsers of ConfigMaps that are validated besides ours, or
+	// instead of them under the same name.
 	ConfigMaps configmap.Constructors
 	// Log; nil discards.
 	Log *zap.SugaredLogger
@@ -105,7 +107,9 @@ func (a *Admission) Run(ctx context.Context) error {
 
 func controllersOf(cfg Config) ([]webhook.AdmissionController, error) {
 	withSettings := func(ctx context.Context) context.Context { return config.ToContext(ctx, cfg.Settings()) }
-	configMaps, err := configmaps.New(configPath, settingsConstructors(), cfg.ConfigMaps)
+	parsers := strictConstructors()
+	maps.Copy(parsers, cfg.ConfigMaps)
+	configMaps, err := configmaps.New(configPath, parsers)
 	if err != nil {
 		return nil, err
 	}

@@ -305,6 +305,19 @@ func TestSettingsAreLive(t *testing.T) {
 	}
 }
 
+func TestLiveRubbish(t *testing.T) {
+	settings := NewSettings(logtesting.TestLogger(t))
+	watcher := &configmap.ManualWatcher{Namespace: "knative-serving"}
+	settings.WatchConfigs(watcher)
+	watcher.OnChange(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "config-features", Namespace: "knative-serving"},
+		Data:       map[string]string{"multi-container": "maybe"},
+	})
+	if got := settings.Load().Features.MultiContainer; got != config.Enabled {
+		t.Errorf("what is stored already keeps its default, got %q", got)
+	}
+}
+
 func TestConfigMaps(t *testing.T) {
 	s := start(t, nil)
 	tests := map[string]struct {
@@ -314,6 +327,8 @@ func TestConfigMaps(t *testing.T) {
 	}{
 		"good":    {"it parses", corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config-defaults"}, Data: map[string]string{"container-concurrency": "5"}}, ""},
 		"bad":     {"it would be ignored later", corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config-defaults"}, Data: map[string]string{"container-concurrency": "many"}}, "validation failed: "},
+		"rubbish": {"it would be ignored", corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config-features"}, Data: map[string]string{"multi-container": "maybe"}}, "multi-container = "},
+		"number":  {"there is none", corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config-autoscaler"}, Data: map[string]string{"panic-threshold-percentage": "NaN"}}, "panic-threshold-percentage"},
 		"foreign": {"nobody reads it", corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Data: map[string]string{"x": "y"}}, ""},
 		"example": {
 			"the example has no effect", corev1.ConfigMap{

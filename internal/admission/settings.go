@@ -19,6 +19,16 @@ func settingsConstructors() configmap.Constructors {
 	}
 }
 
+// strictConstructors are the parsers by which a change of those ConfigMaps is
+// admitted.
+func strictConstructors() configmap.Constructors {
+	return configmap.Constructors{
+		config.DefaultsName:   ofData(config.StrictDefaults),
+		config.FeaturesName:   ofData(config.StrictFeatures),
+		config.AutoscalerName: ofData(config.StrictAutoscaler),
+	}
+}
+
 func ofData[T any](parse func(map[string]string) (*T, error)) func(*corev1.ConfigMap) (*T, error) {
 	return func(cm *corev1.ConfigMap) (*T, error) { return parse(cm.Data) }
 }

@@ -205,8 +205,9 @@ func TestStore(t *testing.T) {
 	if got.GC == nil || got.Deployment == nil || FromContext(context.Background()).Domain == nil {
 		t.Error("parts that are not watched have no defaults")
 	}
+	store.OnConfigChanged(cm(NetworkName, map[string]string{"ingress-class": "y", "external-domain-tls": "maybe"}))
 	store.OnConfigChanged(cm(NetworkName, map[string]string{"http-protocol": "nonsense"}))
-	if got := store.Load().Network.IngressClass; got != "x" {
-		t.Errorf("a bad change replaced the good value: %q", got)
+	if got := store.Load().Network.IngressClass; got != "y" {
+		t.Errorf("rubbish under another key is for admission to refuse, a bad change keeps the good value: %q", got)
 	}
 }

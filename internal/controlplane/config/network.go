@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	apiconfig "weir.dev/api/config"
 	"weir.dev/api/networking"
 	"weir.dev/pkg/configmap"
 )
@@ -120,15 +121,33 @@ func (n *Network) check(domain, tag string) error {
 
 // tryTemplates expands the templates once, so that a bad one is refused before it meets a Route.
 func (n *Network) tryTemplates() error {
-	sample := map[string]string{}
-	_, err := n.Host(DomainValues{Name: "foo", Namespace: "bar", Domain: "baz.com", Annotations: sample, Labels: sample})
+	var err error
+	for _, values := range n.samples() {
+		if _, err = n.Host(values); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("config-network: %w", err)
 	}
-	if name, err := n.TagName("v1", "foo"); err != nil || strings.ContainsAny(name, "./") {
-		return fmt.Errorf("config-network: tag-template must give one DNS label, got %q: %w", name, err)
+	name, err := n.TagName("v1", "foo")
+	switch {
+	case err != nil:
+		return fmt.Errorf("config-network: %w", err)
+	case strings.ContainsAny(name, "./"):
+		return fmt.Errorf("config-network: tag-template must give one DNS label, got %q", name)
 	}
 	return nil
+}
+
+// samples are what the domain template is tried on: a Route with all labels and annotations that it asks for, and one without
+// any.
+func (n *Network) samples() []DomainValues {
+	var out []DomainValues
+	for _, has := range apiconfig.Samples(n.domain.Root.String()) {
+		out = append(out, DomainValues{Name: "foo", Namespace: "bar", Domain: "baz.com", Annotations: has, Labels: has})
+	}
+	return out
 }
 
 // Host expands the domain template; the result is a bare host name.

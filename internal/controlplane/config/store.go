@@ -76,8 +76,20 @@ func defaults(ctx context.Context) *Config {
 	}
 }
 
-// Constructors returns the parser of every ConfigMap of this package by name. The admission of ConfigMaps uses it too.
+// Constructors returns the parser by name of every ConfigMap of this package, for their admission: these refuse more than a
+// Store does, which must start with what is there.
 func Constructors() configmap.Constructors {
+	strict := parsers()
+	strict[NetworkName] = strictNetwork
+	strict[DomainName] = strictDomain
+	strict[DefaultsName] = fromData(apiconfig.StrictDefaults)
+	strict[FeaturesName] = fromData(apiconfig.StrictFeatures)
+	strict[AutoscalerName] = fromData(apiconfig.StrictAutoscaler)
+	return strict
+}
+
+// parsers are the parsers of what is stored, by the name of the ConfigMap.
+func parsers() configmap.Constructors {
 	return configmap.Constructors{
 		NetworkName:       NewNetwork,
 		DomainName:        NewDomain,
@@ -98,7 +110,7 @@ type Store struct {
 // NewStore returns a store of the named ConfigMaps, which must be ones that Constructors knows. Each onAfterStore is called
 // with the name and the value of a ConfigMap after a change of it.
 func NewStore(logger configmap.Logger, names []string, onAfterStore ...func(name string, value any)) *Store {
-	known, wanted := Constructors(), configmap.Constructors{}
+	known, wanted := parsers(), configmap.Constructors{}
 	for _, name := range names {
 		parse, ok := known[name]
 		if !ok {
