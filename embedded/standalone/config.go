@@ -9,9 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Parts of a standalone Weir. Each needs those before it, here or elsewhere.
@@ -25,7 +28,7 @@ const (
 
 // AllParts is the order of start.
 func AllParts() []string {
-	return []string{PartNetwork, PartCluster, PartController, PartGateway, PartNode}
+	return []string{PartNetwork, PartCluster, PartController, PartNode, PartGateway}
 }
 
 // Config is what a person may choose of a standalone Weir.
@@ -48,6 +51,9 @@ type Config struct {
 }
 
 func (c *Config) complete() error {
+	if err := mustBeRoot(); err != nil {
+		return err
+	}
 	if c.DataDir == "" {
 		return errors.New("no data directory given")
 	}
@@ -57,6 +63,9 @@ func (c *Config) complete() error {
 	}
 	if len(c.Parts) == 0 {
 		c.Parts = AllParts()
+	}
+	if problems := validation.IsDNS1123Subdomain(c.Domain); c.Domain != "" && len(problems) > 0 {
+		return fmt.Errorf("domain %q: %s", c.Domain, strings.Join(problems, "; "))
 	}
 	for _, p := range c.Parts {
 		if !slices.Contains(AllParts(), p) {
@@ -72,6 +81,14 @@ func (c *Config) complete() error {
 	return nil
 }
 
+// mustBeRoot is asked before anything is written.
+func mustBeRoot() error {
+	if os.Geteuid() != 0 {
+		return errors.New("must run as root: it makes namespaces, mounts and network interfaces")
+	}
+	return nil
+}
+
 func (c *Config) has(part string) bool { return slices.Contains(c.Parts, part) }
 
 // listen opens the external listener.
@@ -79,7 +96,7 @@ func (c *Config) listen() (net.Listener, error) {
 	if c.Listen != "" {
 		ln, err := net.Listen("tcp", c.Listen)
 		if err != nil {
-			return nil, fmt.Errorf("listen for requests on %s: %w", c.Listen, err)
+			return nil, fmt.Errorf("listen for requests (--listen chooses where): %w", err)
 		}
 		return ln, nil
 	}

@@ -20,6 +20,9 @@ import (
 	"weir.dev/internal/gateway"
 )
 
+// requestGrace is how long requests in hand may go on when Weir stops.
+const requestGrace = 15 * time.Second
+
 const (
 	feedServerName = "weir-controller"
 	gatewayName    = "weir-gateway"
@@ -78,6 +81,7 @@ func (w *Weir) startGateway(ctx context.Context) error {
 		External: []net.Listener{w.listeners.external},
 		Internal: []net.Listener{w.listeners.internal},
 		Drain:    w.listeners.drain,
+		Grace:    requestGrace,
 		Log:      w.cfg.Log.With("part", PartGateway),
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	w.greet()
 	err = w.stack.Wait(ctx)
-	fmt.Fprintln(cfg.Out, "Stopping ...")
+	fmt.Fprintf(cfg.Out, "Stopping: requests in hand have %s. A second interrupt leaves everything as it is.\n", requestGrace)
 	return err
 }
 
@@ -76,8 +76,8 @@ func (w *Weir) start(ctx context.Context) error {
 		{"definitions", w.bootstrap},
 		{"cluster network", w.serveNetwork},
 		{"controller", w.startController},
-		{"gateway", w.startGateway},
 		{"node", w.startNode},
+		{"gateway", w.startGateway}, // stopped first: requests in hand need their instances
 	} {
 		if err := step.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)

@@ -6,10 +6,12 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,16 +37,34 @@ func New(name string, stdin io.Reader, stdout, stderr io.Writer, more ...*cobra.
 	return root
 }
 
+// DataDirEnv is the environment variable with the data directory of commands that are given none.
+const DataDirEnv = "WEIR_DATA_DIR"
+
 // AddDataDir gives a command the flag --data-dir.
 func AddDataDir(cmd *cobra.Command, dir *string) {
-	cmd.PersistentFlags().StringVar(dir, "data-dir", DefaultDataDir, "directory of cluster state, images and containers")
+	cmd.PersistentFlags().StringVar(dir, "data-dir", cmp.Or(os.Getenv(DataDirEnv), DefaultDataDir),
+		"directory of cluster state, images and containers; $"+DataDirEnv+" changes the default")
+}
+
+// Args wants as many arguments as there are names; one that ends in "..." stands for one or more.
+func Args(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		many := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "...")
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("%s needs %s; see %[1]s --help", cmd.CommandPath(), strings.Join(names[len(args):], " "))
+		case len(args) > len(names) && !many:
+			return fmt.Errorf("%s does not take the argument %q; see %[1]s --help", cmd.CommandPath(), args[len(names)])
+		}
+		return nil
+	}
 }
 
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  Args(),
 		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version.Full()) },
 	}
 }
@@ -55,7 +75,7 @@ func newKubeconfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kubeconfig",
 		Short: "Print the administrator's kubeconfig of a Weir on this machine",
-		Args:  cobra.NoArgs,
+		Args:  Args(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file := filepath.Join(dir, "kubeconfig")
 			raw, err := os.ReadFile(file)

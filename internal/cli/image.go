@@ -30,7 +30,7 @@ func newImageCommand() *cobra.Command {
 The commands work on the data directory; they need no running Weir. A name without
 a registry is one of ` + image.LocalRegistry + `: "hello" is ` + image.LocalRegistry + `/hello:latest, and that is what to write in
 YAML. Images of this registry are never looked for on the network.`,
-		Args: cobra.NoArgs,
+		Args: Args(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	AddDataDir(cmd, &c.dataDir)
@@ -40,6 +40,14 @@ YAML. Images of this registry are never looked for on the network.`,
 
 func (c *imageCommand) open() (*image.Store, error) {
 	return image.Open(filepath.Join(c.dataDir, "images"))
+}
+
+// openExisting makes no store for who only wants to look into one.
+func (c *imageCommand) openExisting() (*image.Store, error) {
+	if _, err := os.Stat(filepath.Join(c.dataDir, "images")); err != nil {
+		return nil, fmt.Errorf("no images in %s (is it the right --data-dir?): %w", c.dataDir, err)
+	}
+	return c.open()
 }
 
 func (c *imageCommand) build() *cobra.Command {
@@ -53,7 +61,7 @@ A Go program is built statically and needs no base image. The same input gives t
 same digest.`,
 		Example: `  weir image build ./cmd/hello --tag hello
   weir image build ./site --tag site --entrypoint /bin/busybox,httpd,-f,-h,/www`,
-		Args: cobra.ExactArgs(1),
+		Args: Args("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Path, opts.Output = args[0], cmd.ErrOrStderr()
 			return c.runBuild(cmd, opts)
@@ -87,7 +95,7 @@ func (c *imageCommand) importFile() *cobra.Command {
 		Use:     "import FILE",
 		Short:   "Take images from an archive (docker save, OCI layout) or a layout directory",
 		Example: "  docker save app:v1 -o app.tar && weir image import app.tar --tag app:v1",
-		Args:    cobra.ExactArgs(1),
+		Args:    Args("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := c.open()
 			if err != nil {
@@ -123,9 +131,9 @@ func (c *imageCommand) list() *cobra.Command {
 		Use:     "ls",
 		Aliases: []string{"list"},
 		Short:   "List the images",
-		Args:    cobra.NoArgs,
+		Args:    Args(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, err := c.open()
+			store, err := c.openExisting()
 			if err != nil {
 				return err
 			}
@@ -163,9 +171,9 @@ func (c *imageCommand) remove() *cobra.Command {
 Data that running containers use stays until they end; revisions that pinned the
 image cannot start again.`,
 		Aliases: []string{"remove"},
-		Args:    cobra.MinimumNArgs(1),
+		Args:    Args("NAME..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := c.open()
+			store, err := c.openExisting()
 			if err != nil {
 				return err
 			}

@@ -4,13 +4,16 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -163,31 +166,64 @@ func TestTwoWeirsSideBySide(t *testing.T) {
 	mine.getOK(mineSvc.Status.URL.String())
 }
 
-func TestStateSurvivesARestart(t *testing.T) {
+// TestStateSurvivesRestarts stops and starts Weir as often as a program may crash before its callers are told: these ends are
+// no fault of the program.
+func TestStateSurvivesRestarts(t *testing.T) {
 	ctx, weir, s := newOwn(t)
 	w := newWorldIn(ctx, t, s)
-	svc := w.deploy(probeService("app", env("VERSION", "kept")))
-	if err := stop(weir); err != nil {
-		t.Fatal(err)
+	svc := w.deploy(probeService("app", env("VERSION", "kept"), annotate("autoscaling.knative.dev/min-scale", "1")))
+	url := svc.Status.URL.String()
+	for i := range 3 {
+		if err := stop(weir); err != nil {
+			t.Fatal(err)
+		}
+		again, err := harness.Start(suite.Binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.WaitReady(ctx); err != nil {
+			t.Fatal(err)
+		}
+		weir, w.System = again, connect(t, again)
+		if a, err := w.Get(ctx, url); err != nil || a.Status != 200 {
+			t.Errorf("restart %d: the first request is answered %d %q, %v", i+1, a.Status, a.Body, err)
+		}
 	}
-	again, err := harness.Start(suite.Binary, weir.DataDir, output(t), "--listen", listenOf(svc.Status.URL.Host))
+	w.ready("app")
+	if err := stop(weir); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRequestsInHandOutliveTheStop interrupts Weir in the middle of an answer.
+func TestRequestsInHandOutliveTheStop(t *testing.T) {
+	ctx, weir, s := newOwn(t)
+	w := newWorldIn(ctx, t, s)
+	svc := w.deploy(probeService("app"))
+	const chunks = 150 // three seconds
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, svc.Status.URL.String()+"/stream?n="+strconv.Itoa(chunks), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := stop(again); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := again.WaitReady(ctx); err != nil {
+	resp, err := s.HTTP.Do(req)
+	if err != nil {
 		t.Fatal(err)
 	}
-	w.System = connect(t, again)
-	w.ready("app")
-	w.eventually("the service answers again", func() (bool, error) {
-		a, err := w.Get(ctx, svc.Status.URL.String())
-		return err == nil && a.Status == 200, err
-	})
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Scan() // the answer has begun
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop(weir) }()
+	n := 1
+	for lines.Scan() {
+		n++
+	}
+	if err := lines.Err(); err != nil || n != chunks {
+		t.Errorf("got %d of %d lines of the answer: %v", n, chunks, err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
 }
 
 // TestDomainFollowsTheFlag starts anew with another domain, one that a person has added before: the one set by the flag

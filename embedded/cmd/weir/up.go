@@ -25,7 +25,7 @@ func newUpCommand() *cobra.Command {
 		Short: "Start Weir and stay in the foreground",
 		Long: "Start a Kubernetes API, a node, the controllers and a gateway in this process and stay in the foreground.\n" +
 			"Ctrl-C stops all of it; cluster state and images stay in the data directory.",
-		Args: cobra.NoArgs,
+		Args: cli.Args(),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if cfg.Log, err = newLogger(cmd.ErrOrStderr(), level); err != nil {
 				return err
@@ -67,7 +67,7 @@ func newDownCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Stop a Weir, or clean up after one that was killed",
-		Args:  cobra.NoArgs,
+		Args:  cli.Args(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg.Out = cmd.OutOrStdout()
 			return standalone.Down(cmd.Context(), cfg)

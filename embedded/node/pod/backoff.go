@@ -49,7 +49,7 @@ func (c *container) crashPause(ctx context.Context) bool {
 	} else {
 		c.remember(func(r *noderecord.Container) {
 			ran := end.FinishedAt.Sub(end.StartedAt.Time)
-			r.Backoff = nextBackoff(r.Backoff, ran, st.RestartCount == 0)
+			r.Backoff, r.Failed = nextBackoff(r.Backoff, ran, !r.Failed), true
 		})
 	}
 	c.p.mu.Lock()

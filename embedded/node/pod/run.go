@@ -84,6 +84,7 @@ func (p *Pod) open(ctx context.Context) bool {
 		return err
 	}, func(err error) {
 		p.event(corev1.EventTypeWarning, "FailedCreatePodSandBox", "", "Failed to create pod sandbox: %v", err)
+		p.explain(fmt.Sprintf("Failed to create pod sandbox: %v", err))
 	})
 	if !ok {
 		return false
@@ -93,6 +94,20 @@ func (p *Pod) open(ctx context.Context) bool {
 	p.mu.Unlock()
 	return retry(ctx, func() error { return p.volumes.SetUp(ctx, p.Snapshot()) }, func(err error) {
 		p.event(corev1.EventTypeWarning, "FailedMount", "", "MountVolume.SetUp failed: %v", err)
+		p.explain(fmt.Sprintf("MountVolume.SetUp failed: %v", err))
+	})
+}
+
+// explain has the containers that wait for the pod say what it waits for.
+func (p *Pod) explain(message string) {
+	p.update(func(st *corev1.PodStatus) {
+		for _, list := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
+			for i := range list {
+				if w := list[i].State.Waiting; w != nil {
+					w.Message = message
+				}
+			}
+		}
 	})
 }
 

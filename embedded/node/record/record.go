@@ -31,6 +31,8 @@ type Record struct {
 type Container struct {
 	// Attempt is the number of the newest run, from 0.
 	Attempt int
+	// Failed says that a run ended before; what ended with the machine or with us counts as none.
+	Failed bool
 	// Backoff is the pause before the next start after a failure.
 	Backoff time.Duration
 }
