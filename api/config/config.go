@@ -16,6 +16,8 @@ const (
 	FeaturesName = "config-features"
 	// AutoscalerName is the ConfigMap of Autoscaler.
 	AutoscalerName = "config-autoscaler"
+	// NetworkName is the ConfigMap of Network.
+	NetworkName = "config-network"
 )
 
 // Config is all settings. It is not changed once it is in a context.
@@ -26,6 +28,8 @@ type Config struct {
 	Features *Features
 	// Autoscaler's defaults and bounds.
 	Autoscaler *Autoscaler
+	// Network's names of tags.
+	Network *Network
 }
 
 type key struct{}
@@ -50,6 +54,9 @@ func FromContextOrDefaults(ctx context.Context) *Config {
 	}
 	if out.Autoscaler == nil {
 		out.Autoscaler = defaultAutoscaler()
+	}
+	if out.Network == nil {
+		out.Network = defaultNetwork()
 	}
 	return &out
 }

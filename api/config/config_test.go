@@ -86,6 +86,36 @@ func TestPercentage(t *testing.T) {
 	}
 }
 
+func TestTagName(t *testing.T) {
+	tests := map[string]struct {
+		reason, key, template, tag, want string
+	}{
+		"default":      {"the tag goes before", "", "", "blue", "blue-app"},
+		"no tag":       {"the Route's own name", "tag-template", "{{.Name}}-{{.Tag}}", "", "app"},
+		"template":     {"the operator decides", "tag-template", "{{.Name}}-{{.Tag}}", "blue", "app-blue"},
+		"old spelling": {"it is read, too", "tagTemplate", "{{.Name}}{{.Tag}}", "blue", "appblue"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			n, err := NewNetwork(map[string]string{tc.key: tc.template})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := n.TagName(tc.tag, "app"); err != nil || got != tc.want {
+				t.Errorf("%s: got %q, %v, want %q", tc.reason, got, err, tc.want)
+			}
+		})
+	}
+	if _, err := NewNetwork(data("tag-template={{.Tag")); err == nil || !strings.Contains(err.Error(), "tag-template") {
+		t.Errorf("want the key's name, got %v", err)
+	}
+	if n, err := NewNetwork(data("tag-template={{.Nope}}")); err != nil {
+		t.Error(err)
+	} else if _, err := n.TagName("blue", "app"); err == nil {
+		t.Error("a template that cannot be expanded must say so")
+	}
+}
+
 func TestContainerNames(t *testing.T) {
 	meta := metav1.ObjectMeta{Name: "hello"}
 	d, err := NewDefaults(data("container-name-template={{.Name}}-c init-container-name-template=i-{{.Name}}"))
@@ -103,7 +133,7 @@ func TestContainerNames(t *testing.T) {
 func TestContext(t *testing.T) {
 	ctx := ToContext(context.Background(), &Config{Defaults: &Defaults{RevisionTimeoutSeconds: 5}})
 	got := FromContextOrDefaults(ctx)
-	if got.Defaults.RevisionTimeoutSeconds != 5 || got.Features == nil || got.Autoscaler == nil {
+	if got.Defaults.RevisionTimeoutSeconds != 5 || got.Features == nil || got.Autoscaler == nil || got.Network == nil {
 		t.Error("parts that are not given are defaults")
 	}
 	empty, err := NewDefaults(nil)

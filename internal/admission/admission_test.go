@@ -305,6 +305,25 @@ func TestSettingsAreLive(t *testing.T) {
 	}
 }
 
+func TestTagTemplateIsLive(t *testing.T) {
+	settings := NewSettings(logtesting.TestLogger(t))
+	watcher := &configmap.ManualWatcher{Namespace: "knative-serving"}
+	settings.WatchConfigs(watcher)
+	s := start(t, settings.Load)
+	tagged := strings.Replace(hello, `"spec":{`, `"spec":{"traffic":[{"tag":"`+strings.Repeat("b", 57)+`","percent":100}],`, 1)
+
+	if _, r := s.admit(request(admissionv1.Create, "alice", tagged, "")); !r.Allowed {
+		t.Errorf("63 characters are a label, got %v", r.Result)
+	}
+	watcher.OnChange(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "config-network", Namespace: "knative-serving"},
+		Data:       map[string]string{"tag-template": "{{.Tag}}--{{.Name}}"},
+	})
+	if _, r := s.admit(request(admissionv1.Create, "alice", tagged, "")); r.Allowed || !strings.Contains(r.Result.Message, "spec.traffic[0].tag") {
+		t.Errorf("with the operator's template it is none, got %+v", r)
+	}
+}
+
 func TestLiveRubbish(t *testing.T) {
 	settings := NewSettings(logtesting.TestLogger(t))
 	watcher := &configmap.ManualWatcher{Namespace: "knative-serving"}

@@ -16,6 +16,7 @@ func settingsConstructors() configmap.Constructors {
 		config.DefaultsName:   ofData(config.NewDefaults),
 		config.FeaturesName:   ofData(config.NewFeatures),
 		config.AutoscalerName: ofData(config.NewAutoscaler),
+		config.NetworkName:    ofData(config.NewNetwork),
 	}
 }
 
@@ -26,6 +27,7 @@ func strictConstructors() configmap.Constructors {
 		config.DefaultsName:   ofData(config.StrictDefaults),
 		config.FeaturesName:   ofData(config.StrictFeatures),
 		config.AutoscalerName: ofData(config.StrictAutoscaler),
+		config.NetworkName:    ofData(config.NewNetwork),
 	}
 }
 
@@ -49,5 +51,6 @@ func (s *Settings) Load() *config.Config {
 	c.Defaults, _ = s.UntypedLoad(config.DefaultsName).(*config.Defaults)
 	c.Features, _ = s.UntypedLoad(config.FeaturesName).(*config.Features)
 	c.Autoscaler, _ = s.UntypedLoad(config.AutoscalerName).(*config.Autoscaler)
+	c.Network, _ = s.UntypedLoad(config.NetworkName).(*config.Network)
 	return c
 }

@@ -10,6 +10,7 @@ import (
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"weir.dev/api/config"
 	"weir.dev/api/serving"
 	"weir.dev/pkg/apis"
 )
@@ -63,15 +64,13 @@ func (rs *RouteSpec) validate(ctx context.Context, target func(*TrafficTarget, c
 }
 
 // validate checks what all kinds ask of a target.
-func (tt *TrafficTarget) validate(context.Context) *apis.FieldError {
+func (tt *TrafficTarget) validate(ctx context.Context) *apis.FieldError {
 	var errs *apis.FieldError
 	if tt.Percent != nil && (*tt.Percent < 0 || *tt.Percent > 100) {
 		errs = errs.Also(apis.ErrOutOfBoundsValue(*tt.Percent, 0, 100, "percent"))
 	}
 	if tt.Tag != "" {
-		if msgs := apivalidation.NameIsDNS1035Label(tt.Tag, false); len(msgs) > 0 {
-			errs = errs.Also(apis.ErrGeneric("not a DNS 1035 label: "+strings.Join(msgs, ", "), "tag"))
-		}
+		errs = errs.Also(tt.validateTag(ctx))
 	}
 	if latest := tt.LatestRevision; latest != nil && *latest == (tt.RevisionName != "") {
 		errs = errs.Also(apis.ErrGeneric(fmt.Sprintf(
@@ -82,6 +81,25 @@ func (tt *TrafficTarget) validate(context.Context) *apis.FieldError {
 	}
 	return errs.Also(validateTargetName(tt.RevisionName, "revisionName")).
 		Also(validateTargetName(tt.ConfigurationName, "configurationName"))
+}
+
+// validateTag checks the tag, and that it makes a host together with the name of
+// the Route, which is the parent's. That name is not known before the API server
+// has made it.
+func (tt *TrafficTarget) validateTag(ctx context.Context) *apis.FieldError {
+	if msgs := apivalidation.NameIsDNS1035Label(tt.Tag, false); len(msgs) > 0 {
+		return apis.ErrGeneric("not a DNS 1035 label: "+strings.Join(msgs, ", "), "tag")
+	}
+	parent := apis.ParentMeta(ctx).Name
+	if parent == "" {
+		return nil
+	}
+	host, err := config.FromContextOrDefaults(ctx).Network.TagName(tt.Tag, parent)
+	if err != nil || len(host) <= validation.DNS1035LabelMaxLength {
+		return nil // a template that fails is the operator's business, and the Route tells
+	}
+	return apis.ErrGeneric(fmt.Sprintf("the tag's host would begin with %q, which has %d characters, must be no more than %d",
+		host, len(host), validation.DNS1035LabelMaxLength), "tag")
 }
 
 func validateTargetName(name, field string) *apis.FieldError {

@@ -31,5 +31,5 @@ func (s *Service) Validate(ctx context.Context) *apis.FieldError {
 // Validate checks the template and the traffic.
 func (ss *ServiceSpec) Validate(ctx context.Context) *apis.FieldError {
 	return ss.ConfigurationSpec.Validate(ctx).
-		Also(ss.RouteSpec.validate(ctx, (*TrafficTarget).validateInService))
+		Also(ss.validate(ctx, (*TrafficTarget).validateInService))
 }

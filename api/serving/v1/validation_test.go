@@ -123,6 +123,37 @@ func TestServiceValidation(t *testing.T) {
 			change: func(s *Service) { s.Spec.Traffic = []TrafficTarget{{Tag: "a.b", Percent: ptr.Int64(100)}} },
 			want:   "not a DNS 1035 label: ",
 		},
+		"tag too long": {
+			reason: "with the Service's name it makes no label of a host, and the Route would fail",
+			change: func(s *Service) {
+				s.Spec.Traffic = []TrafficTarget{{Tag: "a" + strings.Repeat("b", 57), LatestRevision: ptr.Bool(true), Percent: ptr.Int64(100)}}
+			},
+			want: `the tag's host would begin with "a` + strings.Repeat("b", 57) + `-hello", which has 64 characters, must be no more than 63: spec.traffic[0].tag`,
+		},
+		"longest tag": {
+			reason: "63 characters are a label",
+			change: func(s *Service) {
+				s.Spec.Traffic = []TrafficTarget{{Tag: "a" + strings.Repeat("b", 56), LatestRevision: ptr.Bool(true), Percent: ptr.Int64(100)}}
+			},
+		},
+		"long tag of the operator's form": {
+			reason: "the template says how long it becomes",
+			change: func(s *Service) {
+				s.Spec.Traffic = []TrafficTarget{{Tag: "a" + strings.Repeat("b", 56), LatestRevision: ptr.Bool(true), Percent: ptr.Int64(100)}}
+			},
+			ctx: func(ctx context.Context) context.Context {
+				network, _ := config.NewNetwork(map[string]string{"tag-template": "{{.Name}}--{{.Tag}}"})
+				return config.ToContext(ctx, &config.Config{Network: network})
+			},
+			want: `the tag's host would begin with "hello--a`,
+		},
+		"long tag with generate name": {
+			reason: "the name is not known yet",
+			change: func(s *Service) {
+				s.Name, s.GenerateName = "", "hello-"
+				s.Spec.Traffic = []TrafficTarget{{Tag: "a" + strings.Repeat("b", 62), LatestRevision: ptr.Bool(true), Percent: ptr.Int64(100)}}
+			},
+		},
 		"revision name": {
 			reason: "it has the form of a name",
 			change: func(s *Service) { s.Spec.Traffic = []TrafficTarget{{RevisionName: "-x-", Percent: ptr.Int64(100)}} },
@@ -353,6 +384,12 @@ func TestRouteValidation(t *testing.T) {
 			reason:  "and one thing",
 			traffic: target(func(tt *TrafficTarget) { tt.RevisionName = "r" }),
 			want:    "expected exactly one, got both: spec.traffic[0].configurationName, spec.traffic[0].revisionName",
+		},
+		"tag too long": {
+			reason:  "with the Route's name it makes no label of a host",
+			traffic: target(func(tt *TrafficTarget) { tt.Tag = strings.Repeat("b", 58) }),
+			want: `the tag's host would begin with "` + strings.Repeat("b", 58) +
+				`-hello", which has 64 characters, must be no more than 63: spec.traffic[0].tag`,
 		},
 		"service label": {
 			reason:  "it means ownership",

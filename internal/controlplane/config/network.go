@@ -4,6 +4,7 @@
 package config
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -28,11 +29,8 @@ const (
 	HTTPRedirected HTTPProtocol = "redirected"
 )
 
-// Defaults of config-network.
-const (
-	DefaultDomainTemplate = "{{.Name}}.{{.Namespace}}.{{.Domain}}"
-	DefaultTagTemplate    = "{{.Tag}}-{{.Name}}"
-)
+// DefaultDomainTemplate is the domain-template of an empty config-network.
+const DefaultDomainTemplate = "{{.Name}}.{{.Namespace}}.{{.Domain}}"
 
 // Network is config-network (facts.md 6.11). Keys of parts that we do not have are accepted and have no effect.
 type Network struct {
@@ -50,7 +48,8 @@ type Network struct {
 	// AutocreateClusterDomainClaims lets any namespace map a free domain.
 	AutocreateClusterDomainClaims bool
 
-	domain, tag *template.Template
+	domain *template.Template
+	tags   *apiconfig.Network
 }
 
 // DomainValues is what a domain-template can use.
@@ -58,9 +57,6 @@ type DomainValues struct {
 	Name, Namespace, Domain string
 	Annotations, Labels     map[string]string
 }
-
-// tagValues is what a tag-template can use.
-type tagValues struct{ Name, Tag string }
 
 func defaultNetwork() *Network {
 	return &Network{
@@ -70,19 +66,18 @@ func defaultNetwork() *Network {
 		DefaultExternalScheme: "http",
 		ExternalHTTPPort:      80,
 		domain:                template.Must(template.New("domain-template").Parse(DefaultDomainTemplate)),
-		tag:                   template.Must(template.New("tag-template").Parse(DefaultTagTemplate)),
+		tags:                  apiconfig.FromContextOrDefaults(context.Background()).Network,
 	}
 }
 
 // NewNetwork parses config-network.
 func NewNetwork(cm *corev1.ConfigMap) (*Network, error) {
 	n := defaultNetwork()
-	seconds, domain, tag := 0, DefaultDomainTemplate, DefaultTagTemplate
+	seconds, domain := 0, DefaultDomainTemplate
 	err := parse(cm,
 		asEither("ingress.class", "ingress-class", &n.IngressClass),
 		asEither("certificate.class", "certificate-class", &n.CertificateClass),
 		asEither("domainTemplate", "domain-template", &domain),
-		asEither("tagTemplate", "tag-template", &tag),
 		asEither("httpProtocol", "http-protocol", (*string)(&n.HTTPProtocol)),
 		asEither("defaultExternalScheme", "default-external-scheme", &n.DefaultExternalScheme),
 		configmap.AsInt("rolloutDuration", &seconds),
@@ -94,12 +89,15 @@ func NewNetwork(cm *corev1.ConfigMap) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.tags, err = apiconfig.NewNetwork(cm.Data); err != nil {
+		return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
+	}
 	n.RolloutDuration = time.Duration(seconds) * time.Second
-	return n, n.check(domain, tag)
+	return n, n.check(domain)
 }
 
-// check validates what has been read and compiles the templates.
-func (n *Network) check(domain, tag string) error {
+// check validates what has been read and compiles the domain template.
+func (n *Network) check(domain string) error {
 	n.HTTPProtocol = HTTPProtocol(strings.ToLower(string(n.HTTPProtocol)))
 	switch {
 	case n.HTTPProtocol != HTTPEnabled && n.HTTPProtocol != HTTPDisabled && n.HTTPProtocol != HTTPRedirected:
@@ -112,9 +110,6 @@ func (n *Network) check(domain, tag string) error {
 	var err error
 	if n.domain, err = template.New("domain-template").Parse(domain); err != nil {
 		return fmt.Errorf("config-network: domain-template: %w", err)
-	}
-	if n.tag, err = template.New("tag-template").Parse(tag); err != nil {
-		return fmt.Errorf("config-network: tag-template: %w", err)
 	}
 	return n.tryTemplates()
 }
@@ -164,16 +159,7 @@ func (n *Network) Host(v DomainValues) (string, error) {
 }
 
 // TagName expands the tag template: the name under which a tag of the route called name is reached.
-func (n *Network) TagName(tag, name string) (string, error) {
-	if tag == "" {
-		return name, nil
-	}
-	var b strings.Builder
-	if err := n.tag.Execute(&b, tagValues{Name: name, Tag: tag}); err != nil {
-		return "", fmt.Errorf("expanding tag-template: %w", err)
-	}
-	return b.String(), nil
-}
+func (n *Network) TagName(tag, name string) (string, error) { return n.tags.TagName(tag, name) }
 
 // ExternalAuthority is host as it stands in a URL, with the port unless the scheme implies it.
 func (n *Network) ExternalAuthority(scheme, host string) string {

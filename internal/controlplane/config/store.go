@@ -16,7 +16,6 @@ import (
 
 // Names of the ConfigMaps that a Store can hold.
 const (
-	NetworkName       = "config-network"
 	DomainName        = "config-domain"
 	DeploymentName    = "config-deployment"
 	GCName            = "config-gc"
@@ -25,6 +24,7 @@ const (
 	DefaultsName   = apiconfig.DefaultsName
 	FeaturesName   = apiconfig.FeaturesName
 	AutoscalerName = apiconfig.AutoscalerName
+	NetworkName    = apiconfig.NetworkName
 )
 
 // Config is what one reconcile sees of the operator's settings. A part whose ConfigMap the store does not watch has its
