@@ -17,7 +17,7 @@ func (s *Service) SetDefaults(ctx context.Context) {
 	if old == nil {
 		old = &Service{}
 	}
-	s.Spec.ConfigurationSpec.setDefaults(ctx, &old.Spec.ConfigurationSpec)
+	s.Spec.setDefaults(ctx, &old.Spec.ConfigurationSpec)
 	if len(s.Spec.Traffic) == 0 {
 		latest := true
 		s.Spec.Traffic = []TrafficTarget{{LatestRevision: &latest, Percent: int64Ptr(100)}}

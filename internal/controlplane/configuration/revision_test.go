@@ -35,7 +35,7 @@ func TestTemplateMetadata(t *testing.T) {
 			template: metav1.ObjectMeta{
 				Finalizers: []string{"example.com/forever"}, GenerateName: "other-", Namespace: "elsewhere",
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "y"}},
-				ResourceVersion: "7", UID: "z", Generation: 9, SelfLink: "/x", CreationTimestamp: metav1.Now(),
+				ResourceVersion: "7", UID: "z", Generation: 9, CreationTimestamp: metav1.Now(),
 				DeletionTimestamp: &metav1.Time{Time: time.Unix(1, 0)}, DeletionGracePeriodSeconds: &grace,
 				ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 			},
