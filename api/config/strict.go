@@ -39,7 +39,7 @@ func StrictDefaults(data map[string]string) (*Defaults, error) {
 	if v, ok := data["enable-service-links"]; ok {
 		errs = append(errs, OneOf("enable-service-links", v, "true", "false", "default"))
 	}
-	return d, errors.Join(errs...)
+	return d, inOrder(errs)
 }
 
 func (d *Defaults) checkTimeouts() []error {
@@ -110,7 +110,7 @@ func StrictFeatures(data map[string]string) (*Features, error) {
 			errs = append(errs, OneOf(key, v, string(Enabled), string(middle), string(Disabled)))
 		}
 	}
-	return f, errors.Join(errs...)
+	return f, inOrder(errs)
 }
 
 // StrictAutoscaler is NewAutoscaler for the admission of config-autoscaler.
@@ -138,7 +138,15 @@ func StrictAutoscaler(data map[string]string) (*Autoscaler, error) {
 	if a.PanicThresholdPercentage < 0 {
 		errs = append(errs, fmt.Errorf("panic-threshold-percentage = %v, must not be negative", a.PanicThresholdPercentage))
 	}
-	return a, errors.Join(errs...)
+	return a, inOrder(errs)
+}
+
+// inOrder joins errors in the order of their texts, so that the same mistakes
+// always make the same message.
+func inOrder(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(errs...)
 }
 
 // OneOf complains about a value of key that is none of those known, in any

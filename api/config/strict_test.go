@@ -71,3 +71,14 @@ func TestStrictBounds(t *testing.T) {
 		t.Errorf("a pod that names neither could not be made: got %v, want %q", err, want)
 	}
 }
+
+func TestStrictOrder(t *testing.T) {
+	_, err := StrictDefaults(data("revision-cpu-limit=-1 revision-idle-timeout-seconds=-1 container-name-template=A enable-service-links=x"))
+	want := `container-name-template gives "A", which is no DNS label
+enable-service-links = "x", must be one of true, false, default
+revision-cpu-limit = -1, must not be negative
+revision-idle-timeout-seconds = -1, must be in 0..2147483647`
+	if err == nil || err.Error() != want {
+		t.Errorf("all mistakes are told at once, in order: got %v, want %s", err, want)
+	}
+}
