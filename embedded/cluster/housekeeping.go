@@ -24,8 +24,13 @@ import (
 	tokens "k8s.io/kubernetes/pkg/serviceaccount"
 )
 
-// discoverySync is how often controllers of all kinds look for kinds that came or went.
-const discoverySync = 30 * time.Second
+const (
+	// discoverySync is how often the quota controller looks for kinds that came or went.
+	discoverySync = 30 * time.Second
+	// ownerSync is how often the garbage collector does. Until it has seen a new kind, deleting an owner of that kind leaves
+	// what it owns: a person who deletes the first Service right after the first start should not have to wait for that.
+	ownerSync = 3 * time.Second
+)
 
 func (cc *controllerContext) namespace(ctx context.Context) (loop, error) {
 	nc := namespace.NewNamespaceController(ctx, cc.client, cc.metadata, cc.client.Discovery().ServerPreferredNamespacedResources,
@@ -39,8 +44,8 @@ func (cc *controllerContext) garbageCollector(ctx context.Context) (loop, error)
 	gc, err := garbagecollector.NewComposedGarbageCollector(ctx, cc.client, cc.metadata, cc.mapper, graph)
 	return loop{"garbagecollector", func(ctx context.Context) {
 		together(ctx,
-			func(ctx context.Context) { gc.Run(ctx, workers, discoverySync) },
-			func(ctx context.Context) { gc.Sync(ctx, cc.client.Discovery(), discoverySync) },
+			func(ctx context.Context) { gc.Run(ctx, workers, ownerSync) },
+			func(ctx context.Context) { gc.Sync(ctx, cc.client.Discovery(), ownerSync) },
 		)
 	}}, err
 }

@@ -129,7 +129,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	g.stopping.Store(true)
 	g.reporter.SetReady(false)
-	s.stop(g.config.Grace, cancel)
+	s.stop(inner, g.config.Grace, cancel)
 	parts.Wait()
 	g.forward.Close()
 	g.set.Close()

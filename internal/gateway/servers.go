@@ -85,22 +85,23 @@ func (s *servers) count(h http.Handler) http.Handler {
 }
 
 // stop lets requests finish within grace, then cuts them by cancelling their context, and returns when all are over.
-func (s *servers) stop(grace time.Duration, cut context.CancelFunc) {
+func (s *servers) stop(ctx context.Context, grace time.Duration, cut context.CancelFunc) {
 	defer cut()
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	ctx = context.WithoutCancel(ctx)
+	within, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for _, server := range s.list {
 		s.tasks.Go(func() {
-			if server.Shutdown(ctx) != nil {
+			if server.Shutdown(within) != nil {
 				cut()
 				server.Close()
 			}
 		})
 	}
 	s.tasks.Wait()
-	s.await(ctx)
+	s.await(within)
 	cut()
-	s.await(context.Background())
+	s.await(ctx)
 }
 
 // await waits until no request is in hand. There is no event for it in net/http, which polls in the same way.

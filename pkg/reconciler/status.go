@@ -45,7 +45,7 @@ func PostProcessReconcile(ctx context.Context, resource, oldResource duckv1.KRSh
 
 	top := resource.GetConditionSet().Manage(status).GetTopLevelCondition()
 	if top != nil && top.Reason == reasonNewGeneration {
-		logging.FromContext(ctx).Warn("The reconciler observed a new generation without updating the conditions")
+		logging.FromContext(ctx).Debug("The reconciler observed a new generation without updating the conditions")
 	}
 	keepTransitionTimes(status, oldResource.GetStatus())
 }

@@ -97,7 +97,7 @@ func (s *Server) Run(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	err := s.http.Shutdown(grace)
-	<-served
+	<-served // what it ended with is what it was told
 	if err != nil {
 		return fmt.Errorf("stop webhooks: %w", err)
 	}

@@ -6,6 +6,7 @@ package harness
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -184,7 +185,7 @@ func Eventually(ctx context.Context, what string, done func(context.Context) (bo
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w (last: %v)", what, ctx.Err(), err)
+			return fmt.Errorf("%s: %w", what, errors.Join(ctx.Err(), err))
 		case <-tick.C:
 		}
 	}

@@ -240,7 +240,8 @@ func TestFailureAnswersThoseWhoWait(t *testing.T) {
 			t.Errorf("%d wake-ups after a second, want one more", n)
 		}
 		w.Remove(name)
-		if o := <-w.acquire(t.Context()); o.err == nil || o.err.(*Error).Reason != UnknownBackend {
+		var failed *Error
+		if o := <-w.acquire(t.Context()); !errors.As(o.err, &failed) || failed.Reason != UnknownBackend {
 			t.Errorf("%v", o.err)
 		}
 	})
@@ -344,7 +345,7 @@ func TestRefusedInstanceLeavesAndReturns(t *testing.T) {
 		default:
 		}
 		first.Release()
-		(<-second).Lease.backend.Waiting()
+		(<-second).backend.Waiting()
 	})
 }
 

@@ -170,7 +170,7 @@ func FuzzRequestTarget(f *testing.F) {
 			}
 			t.Fatalf("%q %q from %q: %v", method, got, target, err)
 		}
-		if again.Method != method || again.Host != host || again.URL.Path != u.Path && !(u.Path == "" && again.URL.Path == "/") || again.URL.RawQuery != u.RawQuery {
+		if again.Method != method || again.Host != host || again.URL.Path != u.Path && (u.Path != "" || again.URL.Path != "/") || again.URL.RawQuery != u.RawQuery {
 			t.Errorf("%q became %q: %v", target, got, again)
 		}
 	})

@@ -6,6 +6,7 @@ package forward
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -79,7 +80,7 @@ func (x *exchange) pump(dst, src net.Conn, ahead *bufio.Reader) {
 				break
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if half, ok := dst.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 				_ = dst.SetReadDeadline(time.Now().Add(halfOpen))
 				return

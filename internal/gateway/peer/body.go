@@ -5,6 +5,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -31,10 +32,10 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	if err != io.EOF && b.ctx.Err() != nil {
+	if !errors.Is(err, io.EOF) && b.ctx.Err() != nil {
 		err = context.Cause(b.ctx)
 	}
-	b.finish(err == io.EOF)
+	b.finish(errors.Is(err, io.EOF))
 	return n, err
 }
 

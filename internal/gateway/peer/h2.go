@@ -128,7 +128,7 @@ type body2 struct {
 // Read reads on; errors after the end of the context are its cause.
 func (b *body2) Read(p []byte) (int, error) {
 	n, err := b.res.Body.Read(p)
-	if err != nil && err != io.EOF && b.ctx.Err() != nil {
+	if err != nil && !errors.Is(err, io.EOF) && b.ctx.Err() != nil {
 		err = context.Cause(b.ctx)
 	}
 	return n, err

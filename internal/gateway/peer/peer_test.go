@@ -482,7 +482,7 @@ func TestAbandonComesAfterTheAbort(t *testing.T) {
 			q := newRequest("GET", "")
 			q.Abandon = func(net.Conn) { close(lazy.given) }
 			if answer == "" {
-				time.AfterFunc(20*time.Millisecond, func() { cancel(); lazy.Conn.SetReadDeadline(time.Now()) })
+				time.AfterFunc(20*time.Millisecond, func() { cancel(); lazy.SetReadDeadline(time.Now()) })
 			}
 			res, err := peer.RoundTrip(ctx, q)
 			cancel()
@@ -491,7 +491,7 @@ func TestAbandonComesAfterTheAbort(t *testing.T) {
 			}
 			q.Finish()
 			<-lazy.given
-			defer lazy.Conn.Close()
+			defer lazy.Close()
 			if (err == nil) != (answer != "") {
 				t.Error(err)
 			}

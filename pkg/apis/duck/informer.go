@@ -47,15 +47,15 @@ var _ InformerFactory = (*TypedInformerFactory)(nil)
 // serve the resource, or not to us, and when ctx ends before the cache is in
 // sync; the informer is then stopped again.
 func (f *TypedInformerFactory) Get(ctx context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
-	running, stop := context.WithCancelCause(wait.ContextForChannel(f.StopChannel))
+	running, stop := context.WithCancelCause(wait.ContextForChannel(f.StopChannel)) //nolint:contextcheck // the informer outlives the call
 	informer := cache.NewSharedIndexInformer(f.listWatch(gvr), f.Type.DeepCopyObject(), f.ResyncPeriod,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	if err := informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+	if err := informer.SetWatchErrorHandlerWithContext(func(watching context.Context, r *cache.Reflector, err error) {
 		if !informer.HasSynced() && isRefusal(err) {
 			stop(err)
 			return
 		}
-		cache.DefaultWatchErrorHandler(ctx, r, err)
+		cache.DefaultWatchErrorHandler(watching, r, err)
 	}); err != nil {
 		stop(err)
 		return nil, nil, fmt.Errorf("informer of %s: %w", gvr, err)
