@@ -97,7 +97,9 @@ func (s *Server) Run(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	err := s.http.Shutdown(grace)
-	<-served // what it ended with is what it was told
+	if ended := <-served; err == nil && !errors.Is(ended, http.ErrServerClosed) {
+		err = ended
+	}
 	if err != nil {
 		return fmt.Errorf("stop webhooks: %w", err)
 	}

@@ -65,7 +65,7 @@ func Default() *Config { return defaults(context.Background()) }
 func defaults(ctx context.Context) *Config {
 	api := apiconfig.FromContextOrDefaults(ctx)
 	return &Config{
-		Network:       defaultNetwork(),
+		Network:       defaultNetwork(), //nolint:contextcheck // an empty ConfigMap is read the same in any context
 		Domain:        defaultDomain(),
 		Deployment:    defaultDeployment(),
 		GC:            defaultGC(),

@@ -47,7 +47,7 @@ var _ InformerFactory = (*TypedInformerFactory)(nil)
 // serve the resource, or not to us, and when ctx ends before the cache is in
 // sync; the informer is then stopped again.
 func (f *TypedInformerFactory) Get(ctx context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
-	running, stop := context.WithCancelCause(wait.ContextForChannel(f.StopChannel)) //nolint:contextcheck // the informer outlives the call
+	running, stop := context.WithCancelCause(wait.ContextForChannel(f.StopChannel))
 	informer := cache.NewSharedIndexInformer(f.listWatch(gvr), f.Type.DeepCopyObject(), f.ResyncPeriod,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	if err := informer.SetWatchErrorHandlerWithContext(func(watching context.Context, r *cache.Reflector, err error) {
@@ -60,12 +60,12 @@ func (f *TypedInformerFactory) Get(ctx context.Context, gvr schema.GroupVersionR
 		stop(err)
 		return nil, nil, fmt.Errorf("informer of %s: %w", gvr, err)
 	}
-	go informer.RunWithContext(running)
+	go informer.RunWithContext(running) //nolint:contextcheck // the informer outlives the call
 	detach := context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })
 	synced := cache.WaitForCacheSync(running.Done(), informer.HasSynced)
 	detach()
 	if !synced || running.Err() != nil {
-		return nil, nil, fmt.Errorf("informer of %s does not sync: %w", gvr, context.Cause(running))
+		return nil, nil, fmt.Errorf("informer of %s does not sync: %w", gvr, context.Cause(running)) //nolint:contextcheck // as above
 	}
 	return informer, cache.NewGenericLister(informer.GetIndexer(), gvr.GroupResource()), nil
 }
