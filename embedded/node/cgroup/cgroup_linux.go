@@ -63,7 +63,7 @@ func Create(path string, limits Limits) error {
 		},
 	}
 	if limits.Pids > 0 {
-		config.Resources.PidsLimit = &limits.Pids
+		config.PidsLimit = &limits.Pids
 	}
 	control, err := manager.New(config)
 	if err != nil {

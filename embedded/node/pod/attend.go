@@ -79,7 +79,7 @@ func (c *container) killEnding(ctx context.Context) *ending {
 	}
 	e := newEnding()
 	e.request(grace)
-	context.AfterFunc(c.stop.ctx, func() {
+	context.AfterFunc(c.stop.ctx, func() { //nolint:contextcheck // the end of the pod is another event than that of ctx
 		if ctx.Err() == nil {
 			e.request(max(c.stop.left(), 0))
 		}

@@ -64,7 +64,7 @@ func (c *container) run(ctx context.Context) bool {
 	defer c.leave()
 	if !c.isSidecar() {
 		// What ends the pod ends its containers; sidecars have their turn later.
-		unlink := context.AfterFunc(c.p.stop.ctx, func() { c.stop.request(max(c.p.stop.left(), 0)) })
+		unlink := context.AfterFunc(c.p.stop.ctx, func() { c.stop.request(max(c.p.stop.left(), 0)) }) //nolint:contextcheck // the end of the pod is another event than that of ctx
 		defer unlink()
 		follow, cancel := context.WithCancel(ctx)
 		defer cancel()

@@ -91,7 +91,7 @@ func (c *container) preStop(ctx context.Context, run engine.Container, spec *cor
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- c.target(run, spec).Hook(hooking, *spec.Lifecycle.PreStop) }()
-	defer func() { cancel(); <-done }()
+	defer func() { cancel(); <-done }() //nolint:errcheck // a hook that is broken off has nothing to tell
 	for {
 		deadline, moved := e.until()
 		timer := time.NewTimer(time.Until(deadline))
