@@ -46,6 +46,10 @@ type Options struct {
 	// AgentName replaces the default source of events, <kind>-controller.
 	AgentName string
 
+	// SyncMetadata writes labels and annotations that ReconcileKind changed back
+	// to the API; without it they are ignored, as is everything but the status.
+	SyncMetadata bool
+
 	// SkipStatusUpdates keeps status from being written.
 	SkipStatusUpdates bool
 

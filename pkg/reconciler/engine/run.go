@@ -5,6 +5,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -64,7 +65,8 @@ func (r run[T]) reconcileKind(ctx context.Context, cached T, finalizes bool) err
 	if ok {
 		reconciler.PostProcessReconcile(ctx, shaped, any(cached).(duckv1.KRShaped))
 	}
-	if err := r.writeStatus(ctx, cached, obj); err != nil {
+	stored, err := r.writeMetadata(ctx, cached, obj)
+	if err := errors.Join(err, r.writeStatus(ctx, stored, obj)); err != nil {
 		return err
 	}
 	return r.report(ctx, obj, event)

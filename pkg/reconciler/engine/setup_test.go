@@ -116,6 +116,20 @@ func thing() *duckv1.KResource {
 	}}
 }
 
+func labelled(o *duckv1.KResource, labels map[string]string) *duckv1.KResource {
+	o.Labels = labels
+	return o
+}
+
+// relabels edits metadata and ends with err.
+func relabels(err error) reconcileFunc {
+	return func(_ context.Context, o *duckv1.KResource) reconciler.Event {
+		o.Annotations = map[string]string{"note": "x"}
+		o.Labels = map[string]string{"stays": "1", "changes": "2", "new": "3"}
+		return err
+	}
+}
+
 func ready(o *duckv1.KResource) *duckv1.KResource {
 	o.Status.ObservedGeneration = o.Generation
 	o.Status.Conditions = duckv1.Conditions{{Type: apis.ConditionReady, Status: corev1.ConditionTrue}}
