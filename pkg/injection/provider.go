@@ -72,6 +72,28 @@ func Get[T any](ctx context.Context, key any) T {
 	return typed
 }
 
+// Share is Get for keys that nobody can register in advance: what ctx does not
+// hold is made by f, once in its set, and an informer starts with the set.
+func Share[T any](ctx context.Context, key any, f func(ctx context.Context) (T, controller.Informer)) T {
+	if value, ok := ctx.Value(key).(T); ok {
+		return value
+	}
+	set, ok := ctx.Value(setKey{}).(*set)
+	if !ok {
+		panic(newDependencyError(key, errNoSet))
+	}
+	value, err := set.getOr(ctx, key, func() (Provider, error) {
+		return Provider{Key: key, New: func(ctx context.Context, _ any) (any, controller.Informer, error) {
+			value, informer := f(ctx)
+			return value, informer, nil
+		}}, nil
+	})
+	if err != nil {
+		panic(newDependencyError(key, err))
+	}
+	return value.(T)
+}
+
 // Lookup is Get for a dependency that may be missing.
 func Lookup[T any](ctx context.Context, key any) (T, bool) {
 	value, err := lookup(ctx, key)

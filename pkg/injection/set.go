@@ -55,12 +55,22 @@ func (s *set) attach(ctx context.Context) context.Context {
 
 // get returns the dependency of key, asked for by ctx.
 func (s *set) get(ctx context.Context, key any) (any, error) {
+	return s.getOr(ctx, key, func() (Provider, error) {
+		if p, ok := s.registry.provider(key); ok {
+			return p, nil
+		}
+		return Provider{}, s.notLinked(key)
+	})
+}
+
+// getOr is get with another way to find out how the dependency is made.
+func (s *set) getOr(ctx context.Context, key any, find func() (Provider, error)) (any, error) {
 	making, _ := ctx.Value(makingKey{}).([]any)
 	if slices.Contains(making, key) {
 		return nil, errors.New("it is needed to make itself")
 	}
 	e := s.entry(key)
-	e.once.Do(func() { e.value, e.err = s.make(append(slices.Clip(making), key), key) }) //nolint:contextcheck // what is made belongs to the set, not to who asks first
+	e.once.Do(func() { e.value, e.err = s.make(append(slices.Clip(making), key), key, find) }) //nolint:contextcheck // what is made belongs to the set, not to who asks first
 	return e.value, e.err
 }
 
@@ -75,10 +85,10 @@ func (s *set) entry(key any) *entry {
 	return e
 }
 
-func (s *set) make(making []any, key any) (any, error) {
-	provider, ok := s.registry.provider(key)
-	if !ok {
-		return nil, s.notLinked(key)
+func (s *set) make(making []any, key any, find func() (Provider, error)) (any, error) {
+	provider, err := find()
+	if err != nil {
+		return nil, err
 	}
 	value, informer, err := call(context.WithValue(s.base, makingKey{}, making), provider, key)
 	if err != nil {
