@@ -23,7 +23,6 @@ import (
 	"weir.dev/pkg/leaderelection"
 	"weir.dev/pkg/logging"
 	"weir.dev/pkg/system"
-	"weir.dev/pkg/version"
 )
 
 // Run makes and runs the controllers of a component until ctx ends, and
@@ -43,7 +42,7 @@ func Run(ctx context.Context, component string, cfg *rest.Config, ctors ...injec
 	if err != nil {
 		return fmt.Errorf("making the Kubernetes client: %w", err)
 	}
-	if err := version.CheckMinimumVersion(kube.Discovery()); err != nil {
+	if err := checkVersion(kube); err != nil {
 		return err
 	}
 	if ctx, err = withLeaderElection(ctx, component, kube); err != nil {
