@@ -25,11 +25,12 @@ import (
 )
 
 const (
-	// discoverySync is how often the quota controller looks for kinds that came or went.
+	// discoverySync is how often controllers of all kinds look for kinds that came or went.
 	discoverySync = 30 * time.Second
-	// ownerSync is how often the garbage collector does. Until it has seen a new kind, deleting an owner of that kind leaves
-	// what it owns: a person who deletes the first Service right after the first start should not have to wait for that.
-	ownerSync = 3 * time.Second
+	// settling is the first time of a cluster, when its own kinds are defined, and settlingSync how often the garbage collector
+	// looks then. Until it has seen a kind, deleting an owner of that kind leaves what it owns: a person who deletes the first
+	// Service right after the first start should not have to wait for that.
+	settling, settlingSync = time.Minute, 3 * time.Second
 )
 
 func (cc *controllerContext) namespace(ctx context.Context) (loop, error) {
@@ -44,8 +45,13 @@ func (cc *controllerContext) garbageCollector(ctx context.Context) (loop, error)
 	gc, err := garbagecollector.NewComposedGarbageCollector(ctx, cc.client, cc.metadata, cc.mapper, graph)
 	return loop{"garbagecollector", func(ctx context.Context) {
 		together(ctx,
-			func(ctx context.Context) { gc.Run(ctx, workers, ownerSync) },
-			func(ctx context.Context) { gc.Sync(ctx, cc.client.Discovery(), ownerSync) },
+			func(ctx context.Context) { gc.Run(ctx, workers, discoverySync) },
+			func(ctx context.Context) {
+				first, cancel := context.WithTimeout(ctx, settling)
+				gc.Sync(first, cc.client.Discovery(), settlingSync)
+				cancel()
+				gc.Sync(ctx, cc.client.Discovery(), discoverySync)
+			},
 		)
 	}}, err
 }

@@ -287,6 +287,40 @@ func TestPasses(t *testing.T) {
 	}
 }
 
+// TestOldMistakesAreTolerated is about objects that were stored when other rules held: they must not be stuck.
+func TestOldMistakesAreTolerated(t *testing.T) {
+	s := start(t, nil)
+	bad := strings.Replace(hello, `[{"image":"weir.local/hello"}]`, `[]`, 1)
+	labelled := strings.Replace(bad, `"metadata":{`, `"metadata":{"labels":{"team":"a"},`, 1)
+	r := s.ask(s.validating.ClientConfig, request(admissionv1.Update, "alice", labelled, bad))
+	if !r.Allowed || !strings.Contains(strings.Join(r.Warnings, " "), "spec.template.spec.containers") {
+		t.Errorf("a label may change beside a spec that stays, with a warning: %+v", r)
+	}
+	if r := s.ask(s.validating.ClientConfig, request(admissionv1.Update, "alice", bad, hello)); r.Allowed {
+		t.Error("a spec that becomes bad is refused")
+	}
+
+	configMap := func(data map[string]string) runtime.RawExtension {
+		body, err := json.Marshal(corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config-features"}, Data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runtime.RawExtension{Raw: body}
+	}
+	change := func(now map[string]string) *admissionv1.AdmissionResponse {
+		return s.ask(s.config.ClientConfig, &admissionv1.AdmissionRequest{
+			Operation: admissionv1.Update, Object: configMap(now), OldObject: configMap(map[string]string{"multi-container": "maybe"}),
+		})
+	}
+	if r := change(map[string]string{"multi-container": "maybe", "kubernetes.podspec-affinity": "enabled"}); !r.Allowed || len(r.Warnings) == 0 {
+		t.Errorf("another key may change, with a warning: %+v", r)
+	}
+	r = change(map[string]string{"multi-container": "maybe", "kubernetes.podspec-affinity": "perhaps"})
+	if r.Allowed || strings.Contains(r.Result.Message, "multi-container") || !strings.Contains(r.Result.Message, "podspec-affinity") {
+		t.Errorf("a new mistake is refused, and only that is told: %+v", r)
+	}
+}
+
 func TestSettingsAreLive(t *testing.T) {
 	settings := NewSettings(logtesting.TestLogger(t))
 	watcher := &configmap.ManualWatcher{Namespace: "knative-serving"}

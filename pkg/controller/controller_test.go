@@ -166,7 +166,6 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestPanic: one broken object does not end the work on others.
 func TestAwaitCollection(t *testing.T) {
 	owner := func(name, uid string) *owning {
 		return &owning{Pod: corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid)}}}
@@ -204,6 +203,7 @@ func childOf(owner kmeta.OwnerRefable) metav1.Object {
 	return pod
 }
 
+// TestPanic: one broken object does not end the work on others.
 func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reconciled := false

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"weir.dev/pkg/kmeta"
 )
@@ -55,7 +56,10 @@ func NewRequeueAfter(d time.Duration) error { return requeueKeyError{after: d} }
 func AwaitCollection(child metav1.Object, owner kmeta.OwnerRefable) error {
 	const soon = time.Second // its deletion mostly enqueues owner before that
 	ref, meta := metav1.GetControllerOfNoCopy(child), owner.GetObjectMeta()
-	if ref == nil || ref.UID == meta.GetUID() || ref.Name != meta.GetName() || ref.Kind != owner.GetGroupVersionKind().Kind {
+	if ref == nil || ref.UID == meta.GetUID() || ref.Name != meta.GetName() {
+		return nil
+	}
+	if schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() != owner.GetGroupVersionKind().GroupKind() {
 		return nil
 	}
 	return NewRequeueAfter(soon)

@@ -5,7 +5,6 @@ package podspec
 
 import (
 	"math"
-	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -79,9 +78,6 @@ func validateHTTPGet(get *corev1.HTTPGetAction) *apis.FieldError {
 	case "", corev1.URISchemeHTTP, corev1.URISchemeHTTPS:
 	default:
 		errs = errs.Also(apis.ErrInvalidValue(get.Scheme, "scheme"))
-	}
-	if _, err := url.Parse(get.Path); err != nil {
-		errs = errs.Also(apis.ErrInvalidValue(get.Path, "path", "it is no path of a URL"))
 	}
 	for i := range get.HTTPHeaders {
 		name := get.HTTPHeaders[i].Name

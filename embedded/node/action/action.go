@@ -165,7 +165,7 @@ func newRequest(ctx context.Context, address string, a *corev1.HTTPGetAction, ag
 	}
 	path, err := url.Parse("/" + strings.TrimPrefix(a.Path, "/"))
 	if err != nil {
-		return nil, fmt.Errorf("parse path of HTTP action: %w", err)
+		path = &url.URL{Path: "/" + strings.TrimPrefix(a.Path, "/")} // literally, as a kubelet takes it
 	}
 	path.Scheme, path.Host = scheme, address
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, path.String(), nil)

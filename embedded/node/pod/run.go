@@ -89,21 +89,24 @@ func (p *Pod) open(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
+	p.explain("")
 	p.mu.Lock()
 	p.opened = opened
 	p.mu.Unlock()
-	return retry(ctx, func() error { return p.volumes.SetUp(ctx, p.Snapshot()) }, func(err error) {
+	ok = retry(ctx, func() error { return p.volumes.SetUp(ctx, p.Snapshot()) }, func(err error) {
 		p.event(corev1.EventTypeWarning, "FailedMount", "", "MountVolume.SetUp failed: %v", err)
 		p.explain(fmt.Sprintf("MountVolume.SetUp failed: %v", err))
 	})
+	p.explain("")
+	return ok
 }
 
-// explain has the containers that wait for the pod say what it waits for.
+// explain has the containers that wait for the pod say what it waits for; "" is nothing in particular.
 func (p *Pod) explain(message string) {
 	p.update(func(st *corev1.PodStatus) {
 		for _, list := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
 			for i := range list {
-				if w := list[i].State.Waiting; w != nil {
+				if w := list[i].State.Waiting; w != nil && (w.Reason == creating || w.Reason == initializing) {
 					w.Message = message
 				}
 			}

@@ -126,7 +126,7 @@ func (p *Pod) compute() {
 // publish publishes changes until ctx ends, and what is left of them then. No write is broken off: the next would only have
 // to say the same again.
 func (p *Pod) publish(ctx context.Context) {
-	const first, longest, patience = 50 * time.Millisecond, 5 * time.Second, 2 * time.Second
+	const first, longest = 50 * time.Millisecond, 5 * time.Second
 	var published corev1.PodStatus
 	for pause := first; ; {
 		select {
@@ -140,9 +140,7 @@ func (p *Pod) publish(ctx context.Context) {
 			}
 		}
 		current := p.take()
-		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		err := p.cfg.Publish(writing, current)
-		cancel()
+		err := p.write(ctx, current)
 		switch {
 		case err == nil:
 			pause, published = first, current.Status
@@ -154,6 +152,19 @@ func (p *Pod) publish(ctx context.Context) {
 			pause = min(2*pause, longest)
 		}
 	}
+}
+
+// write publishes once. The API may take its time for that, but not much of it once ctx has ended.
+func (p *Pod) write(ctx context.Context, current *corev1.Pod) error {
+	const patience, last = 30 * time.Second, 2 * time.Second
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	hurry := context.AfterFunc(ctx, func() {
+		wait(writing, last)
+		cancel()
+	})
+	defer hurry()
+	return p.cfg.Publish(writing, current)
 }
 
 // take returns the pod with all changes that were announced so far.

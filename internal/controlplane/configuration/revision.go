@@ -58,6 +58,9 @@ func (r *Reconciler) find(ctx context.Context, config *v1.Configuration, all []*
 	case err != nil:
 		return nil, fmt.Errorf("getting Revision %q: %w", name, err)
 	case lineage.Conflicts(ctx, config, rev):
+		if err := controller.AwaitCollection(rev, config); err != nil {
+			return nil, err
+		}
 		return nil, errConflict
 	}
 	return rev, nil
@@ -73,9 +76,17 @@ func (r *Reconciler) create(ctx context.Context, config *v1.Configuration) (*v1.
 		if getErr == nil && !lineage.Conflicts(ctx, config, live) {
 			return live, nil
 		}
+		if getErr == nil {
+			if err := controller.AwaitCollection(live, config); err != nil {
+				return nil, err
+			}
+		}
 		if getErr == nil && config.Spec.Template.Name != "" {
 			return nil, errConflict
 		}
+	}
+	if controller.IsNamespaceTerminating(err) {
+		return nil, fmt.Errorf("creating Revision %q: %w", want.Name, err)
 	}
 	if err != nil {
 		config.Status.MarkRevisionCreationFailed(err.Error())

@@ -78,7 +78,8 @@ func refused(rev *v1.Revision, kind, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if apierrs.IsInvalid(err) || apierrs.IsForbidden(err) || apierrs.IsBadRequest(err) {
+	final := apierrs.IsInvalid(err) || apierrs.IsForbidden(err) || apierrs.IsBadRequest(err)
+	if final && !controller.IsNamespaceTerminating(err) {
 		rev.Status.MarkResourcesAvailableFalse(reasonFailedCreate, err.Error())
 	}
 	return fmt.Errorf("writing %s %q: %w", kind, name, err)

@@ -4,6 +4,7 @@
 package revision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,7 +36,6 @@ const (
 func (r *Reconciler) resolveDigests(ctx context.Context, rev *v1.Revision) bool {
 	if len(rev.Status.ContainerStatuses)+len(rev.Status.InitContainerStatuses) ==
 		len(rev.Spec.Containers)+len(rev.Spec.InitContainers) {
-		r.pinLocal(rev)
 		return true
 	}
 	cfg := config.FromContext(ctx).Deployment
@@ -75,12 +75,12 @@ func (r *Reconciler) local(image string) string {
 	return r.localImage(image)
 }
 
-// pinLocal learns the digests of local images that were not there when the Revision was made.
-func (r *Reconciler) pinLocal(rev *v1.Revision) {
+// pinLocal learns the digests of local images that were not there when the Revision was made: what runs, else what is there.
+func (r *Reconciler) pinLocal(rev *v1.Revision, seen observation) {
 	pin := func(containers []corev1.Container, statuses []v1.ContainerStatus) {
 		for i := range statuses {
-			if statuses[i].ImageDigest == "" {
-				statuses[i].ImageDigest = r.local(containers[i].Image)
+			if d := r.local(containers[i].Image); d != "" && statuses[i].ImageDigest == "" {
+				statuses[i].ImageDigest = cmp.Or(digest.FromImageID(containers[i].Image, seen.imageID(containers[i].Name)), d)
 			}
 		}
 	}

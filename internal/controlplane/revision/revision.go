@@ -54,6 +54,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, rev *v1.Revision) reconc
 	if err != nil {
 		return err
 	}
+	r.pinLocal(rev, seen)
 	pinDigests(ctx, rev, seen)
 	reflectInstances(&rev.Status, seen)
 	pa, err := r.podAutoscaler(ctx, rev, seen)

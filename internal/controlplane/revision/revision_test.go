@@ -407,7 +407,7 @@ func TestReconcileDigests(t *testing.T) {
 	}, {
 		Name:              "a local image that was built later is pinned then",
 		Key:               "ns/app-00001",
-		Objects:           []runtime.Object{rev(wellUp, known(""), local), workload.Deployment(rev(known(pinned), local), settings(), deployment()), pa(scaled("True", "", "")), up},
+		Objects:           []runtime.Object{rev(wellUp, known(""), local), workload.Deployment(rev(known(""), local), settings(), deployment()), pa(scaled("True", "", "")), up},
 		WantStatusUpdates: updates(rev(wellUp, known(pinned), local)),
 	}}.Test(t, factoryOn(nil, map[string]string{"weir.local/img": pinned}))
 }

@@ -14,6 +14,7 @@ import (
 	servicereconciler "weir.dev/client/injection/reconciler/serving/v1/service"
 	listers "weir.dev/client/listers/serving/v1"
 	"weir.dev/internal/controlplane/lineage"
+	"weir.dev/pkg/controller"
 	"weir.dev/pkg/reconciler"
 )
 
@@ -61,6 +62,9 @@ func (r *Reconciler) mustWait(ctx context.Context, svc *v1.Service, config *v1.C
 		return true, err
 	}
 	if lineage.Conflicts(ctx, config, rev) {
+		if err := controller.AwaitCollection(rev, config); err != nil {
+			return true, err
+		}
 		svc.Status.MarkRevisionNameTaken(name)
 		return true, nil
 	}

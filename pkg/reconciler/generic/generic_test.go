@@ -34,7 +34,9 @@ import (
 var things = generic.Kind[*duckv1.KResource]{Group: "test.weir.dev", Version: "v1", Kind: "Thing"}
 
 // thingReconciler is in the seed's shape, for a kind without generated code.
-type thingReconciler struct{ lister generic.Lister[*duckv1.KResource] }
+type thingReconciler struct {
+	lister generic.Lister[*duckv1.KResource]
+}
 
 func (r *thingReconciler) ReconcileKind(_ context.Context, o *duckv1.KResource) reconciler.Event {
 	if _, err := r.lister.Get(o.Namespace, o.Name); err != nil {
@@ -44,7 +46,9 @@ func (r *thingReconciler) ReconcileKind(_ context.Context, o *duckv1.KResource) 
 	return nil
 }
 
-func (r *thingReconciler) FinalizeKind(context.Context, *duckv1.KResource) reconciler.Event { return nil }
+func (r *thingReconciler) FinalizeKind(context.Context, *duckv1.KResource) reconciler.Event {
+	return nil
+}
 
 func newThingController(ctx context.Context) *controller.Impl {
 	impl := generic.For(ctx, things, &thingReconciler{lister: things.Lister(ctx)})

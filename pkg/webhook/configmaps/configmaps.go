@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,10 +55,36 @@ func (c *Controller) Admit(_ context.Context, req *admissionv1.AdmissionRequest)
 	if err := json.Unmarshal(req.Object.Raw, cm); err != nil {
 		return webhook.MakeErrorStatus("decoding request failed: cannot decode incoming ConfigMap: %v", err)
 	}
-	if err := errors.Join(checkExample(cm), c.parse(cm)); err != nil {
-		return webhook.MakeErrorStatus("validation failed: %v", err)
+	err := errors.Join(checkExample(cm), c.parse(cm))
+	if err == nil {
+		return webhook.Allow()
 	}
-	return webhook.Allow()
+	if fresh := beyond(err, c.before(req)); fresh != "" {
+		return webhook.MakeErrorStatus("validation failed: %s", fresh)
+	}
+	// A change of one key is not held up by another that was stored under other rules.
+	response := webhook.Allow()
+	response.Warnings = strings.Split(err.Error(), "\n")
+	return response
+}
+
+// before is what is wrong with the ConfigMap as it is stored; nil at its creation.
+func (c *Controller) before(req *admissionv1.AdmissionRequest) error {
+	cm := &corev1.ConfigMap{}
+	if req.Operation != admissionv1.Update || json.Unmarshal(req.OldObject.Raw, cm) != nil {
+		return nil
+	}
+	return errors.Join(checkExample(cm), c.parse(cm))
+}
+
+// beyond returns the lines of err that known does not have.
+func beyond(err, known error) string {
+	if known == nil {
+		return err.Error()
+	}
+	old := strings.Split(known.Error(), "\n")
+	lines := slices.DeleteFunc(strings.Split(err.Error(), "\n"), func(line string) bool { return slices.Contains(old, line) })
+	return strings.Join(lines, "\n")
 }
 
 func (c *Controller) parse(cm *corev1.ConfigMap) error {

@@ -4,6 +4,7 @@
 package workload
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,14 +68,31 @@ func UpToDate(want, existing *appsv1.Deployment) bool {
 		equality.Semantic.DeepDerivative(compared(want), compared(existing))
 }
 
-// compared is a pod template's spec but for the hooks, which the hash leaves out, too. What the API server adds to it, or
-// somebody's webhook, is no change: it is only asked whether all that one of them says is in the other.
-func compared(d *appsv1.Deployment) corev1.PodSpec {
-	spec := *d.Spec.Template.Spec.DeepCopy()
-	for i := range spec.Containers {
-		spec.Containers[i].Lifecycle = nil
+// compared is a pod template but for the hooks, which the hash leaves out, too. What others add where we say nothing (the API
+// server's defaults, a webhook's variables) is no change: it is only asked whether all that we say is there.
+func compared(d *appsv1.Deployment) *corev1.PodTemplateSpec {
+	template := d.Spec.Template.DeepCopy()
+	for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
+		for i := range containers {
+			c := &containers[i]
+			c.Lifecycle = nil
+			for _, p := range []*corev1.Probe{c.ReadinessProbe, c.LivenessProbe, c.StartupProbe} {
+				defaultProbe(p)
+			}
+		}
 	}
-	return spec
+	return template
+}
+
+// defaultProbe sets the numbers that the API server sets: to a comparison a number of 0 is a number, not one left out.
+func defaultProbe(p *corev1.Probe) {
+	if p == nil {
+		return
+	}
+	p.TimeoutSeconds = cmp.Or(p.TimeoutSeconds, 1)
+	p.PeriodSeconds = cmp.Or(p.PeriodSeconds, 10)
+	p.SuccessThreshold = cmp.Or(p.SuccessThreshold, 1)
+	p.FailureThreshold = cmp.Or(p.FailureThreshold, 3)
 }
 
 // InitialScale is how many instances a new rev starts with.

@@ -261,6 +261,7 @@ func TestDeploymentUpdate(t *testing.T) {
 		rev      *v1.Revision
 		settings func(*Settings)
 		edit     func(*corev1.PodSpec) // by somebody else
+		meta     func(*corev1.PodTemplateSpec)
 		replicas int32
 		want     bool
 	}{
@@ -275,6 +276,16 @@ func TestDeploymentUpdate(t *testing.T) {
 		"image edited":   {reason: "a Revision is what it was made as", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) { p.Containers[0].Image = "another" }},
 		"grace edited":   {reason: "whatever is ours to set", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) { p.TerminationGracePeriodSeconds = ptr.Int64(1) }},
 		"container gone": {reason: "all of it", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) { p.Containers = nil }},
+		"label gone": {reason: "pods without our labels are nobody's", rev: revision(), replicas: 1, meta: func(p *corev1.PodTemplateSpec) {
+			delete(p.Labels, "serving.knative.dev/revision")
+		}},
+		"probe defaulted": {reason: "numbers that the API server sets are no change", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) {
+			probe := p.Containers[0].ReadinessProbe
+			probe.TimeoutSeconds, probe.FailureThreshold, probe.SuccessThreshold = 1, 3, 1
+		}, want: true},
+		"probe edited": {reason: "ours are", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) {
+			p.Containers[0].ReadinessProbe.TimeoutSeconds = 60
+		}},
 		"field defaulted": {reason: "what the API server adds is no change", rev: revision(), replicas: 1, edit: func(p *corev1.PodSpec) {
 			p.SchedulerName, p.Containers[0].TerminationMessagePath = "default", "/dev/termination-log"
 		}, want: true},
@@ -287,6 +298,9 @@ func TestDeploymentUpdate(t *testing.T) {
 			existing.Spec.Replicas = &tc.replicas
 			if tc.edit != nil {
 				tc.edit(&existing.Spec.Template.Spec)
+			}
+			if tc.meta != nil {
+				tc.meta(&existing.Spec.Template)
 			}
 			s := settings()
 			if tc.settings != nil {

@@ -7,9 +7,11 @@ package validation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"weir.dev/pkg/apis"
@@ -67,6 +69,9 @@ func (c *Controller) Admit(ctx context.Context, req *admissionv1.AdmissionReques
 	}
 	ctx = resourcesemantics.Context(c.cfg.Context(ctx), req, old)
 	problems := problemsOf(ctx, req, obj)
+	if sameSpec(old, obj) {
+		problems = tolerate(problems)
+	}
 	if errs := problems.Filter(apis.ErrorLevel); errs != nil {
 		return withWarnings(webhook.MakeErrorStatus("validation failed: %v", errs), problems)
 	}
@@ -96,6 +101,26 @@ func problemsOf(ctx context.Context, req *admissionv1.AdmissionRequest, obj reso
 		return nil
 	}
 	return obj.Validate(ctx)
+}
+
+// sameSpec says that an update leaves the spec as it was stored.
+func sameSpec(old, obj resourcesemantics.GenericCRD) bool {
+	was, ok := old.(apis.HasSpec)
+	is, isOK := obj.(apis.HasSpec)
+	return ok && isOK && equality.Semantic.DeepEqual(was.GetUntypedSpec(), is.GetUntypedSpec())
+}
+
+// tolerate turns what is wrong with a spec into warnings. A spec that was stored under other rules must not keep anybody from
+// taking a label or a finalizer off.
+func tolerate(problems *apis.FieldError) *apis.FieldError {
+	var out *apis.FieldError
+	for _, p := range problems.WrappedErrors() {
+		if !slices.ContainsFunc(p.Paths, func(path string) bool { return path != "spec" && !strings.HasPrefix(path, "spec.") }) {
+			p = p.At(apis.WarningLevel)
+		}
+		out = out.Also(p)
+	}
+	return out
 }
 
 // subject is the JSON that callbacks look at.
