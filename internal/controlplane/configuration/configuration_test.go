@@ -58,6 +58,11 @@ func named(name string) func(*v1.Revision) {
 
 func TestReconcile(t *testing.T) {
 	conflict := apierrs.NewAlreadyExists(serving.Resource("revisions"), "app-mine").Error()
+	leftBehind := func(revision string) func(*v1.ConfigurationStatus) {
+		return func(s *v1.ConfigurationStatus) {
+			s.MarkLatestCreatedWaiting(revision, "WaitingForDeletion", "the one of an earlier Configuration is about to be deleted.")
+		}
+	}
 	createdEvent := rtesting.Eventf("Normal", "Created", "Created Revision %q", "app-00001")
 	readyEvents := func(name string) []string {
 		return []string{
@@ -190,6 +195,28 @@ func TestReconcile(t *testing.T) {
 			Object: fixture.Configuration("app", byo("app-mine"), status(created("app-mine"))),
 		}},
 		WantEvents: []string{rtesting.Eventf("Normal", "Created", "Created Revision %q", "app-mine")},
+	}, {
+		Name: "made anew: the Revision of the Configuration before is about to go, and nothing is wrong",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			fixture.Configuration("app"),
+			fixture.Revision("app", 1, func(rev *v1.Revision) { rev.OwnerReferences[0].UID = "earlier" }),
+		},
+		WithReactors: []clientgotesting.ReactionFunc{func(a clientgotesting.Action) (bool, runtime.Object, error) {
+			return a.Matches("create", "revisions"), nil, apierrs.NewAlreadyExists(serving.Resource("revisions"), "app-00001")
+		}},
+		WantErr:           true, // asks for another run
+		WantCreates:       []runtime.Object{fixture.Revision("app", 1, born)},
+		WantStatusUpdates: []clientgotesting.UpdateActionImpl{{Object: fixture.Configuration("app", status(leftBehind("app-00001")))}},
+	}, {
+		Name: "made anew, with a name of the user's choice",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			fixture.Configuration("app", byo("app-mine")),
+			fixture.Revision("app", 1, named("app-mine"), func(rev *v1.Revision) { rev.OwnerReferences[0].UID = "earlier" }),
+		},
+		WantErr:           true,
+		WantStatusUpdates: []clientgotesting.UpdateActionImpl{{Object: fixture.Configuration("app", byo("app-mine"), status(leftBehind("app-mine")))}},
 	}, {
 		Name: "the name is somebody else's: told, and not tried again",
 		Key:  "ns/app",

@@ -58,7 +58,7 @@ func (r *Reconciler) find(ctx context.Context, config *v1.Configuration, all []*
 	case err != nil:
 		return nil, fmt.Errorf("getting Revision %q: %w", name, err)
 	case lineage.Conflicts(ctx, config, rev):
-		if err := controller.AwaitCollection(rev, config); err != nil {
+		if err := await(rev, config); err != nil {
 			return nil, err
 		}
 		return nil, errConflict
@@ -77,7 +77,7 @@ func (r *Reconciler) create(ctx context.Context, config *v1.Configuration) (*v1.
 			return live, nil
 		}
 		if getErr == nil {
-			if err := controller.AwaitCollection(live, config); err != nil {
+			if err := await(live, config); err != nil {
 				return nil, err
 			}
 		}
@@ -95,6 +95,15 @@ func (r *Reconciler) create(ctx context.Context, config *v1.Configuration) (*v1.
 	}
 	recorder.Eventf(config, corev1.EventTypeNormal, "Created", "Created Revision %q", created.Name)
 	return created, nil
+}
+
+// await asks for another run while rev, which has the name, is on its way out with an earlier Configuration.
+func await(rev *v1.Revision, config *v1.Configuration) error {
+	err := controller.AwaitCollection(rev, config)
+	if err != nil {
+		config.Status.MarkLatestCreatedWaiting(rev.Name, "WaitingForDeletion", "the one of an earlier Configuration is about to be deleted.")
+	}
+	return err
 }
 
 // makeRevision returns the Revision of config's present generation. Where Routes lead to config, it is born routed: they will

@@ -5,8 +5,10 @@ package generic
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,15 +28,43 @@ func (c client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions)
 	return typed[T](c.dynamic.Get(ctx, name, opts))
 }
 
-// UpdateStatus implements engine.Client.
+// UpdateStatus implements engine.Client. It reads the object first and writes
+// only what differs: a T may know less of the status than there is.
 func (c client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	stored, err := c.Get(ctx, obj.GetName(), metav1.GetOptions{})
 	if err != nil {
-		return obj, fmt.Errorf("encoding %s %s: %w", c.gvk.Kind, obj.GetName(), err)
+		return obj, err
 	}
-	u := &unstructured.Unstructured{Object: content}
-	u.SetGroupVersionKind(c.gvk)
-	return typed[T](c.dynamic.UpdateStatus(ctx, u, opts))
+	patch, err := c.statusPatch(stored, obj)
+	if err != nil {
+		return obj, fmt.Errorf("encoding the status of %s %s: %w", c.gvk.Kind, obj.GetName(), err)
+	}
+	return c.Patch(ctx, obj.GetName(), types.MergePatchType, patch, metav1.PatchOptions{
+		DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation,
+	}, "status")
+}
+
+// statusPatch makes the status of before that of after; it holds for the
+// object and the version that after was made from.
+func (c client[T]) statusPatch(before, after T) ([]byte, error) {
+	was, err := json.Marshal(map[string]any{"status": status(before).Interface()})
+	if err != nil {
+		return nil, err
+	}
+	is, err := json.Marshal(map[string]any{"status": status(after).Interface()})
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonpatch.CreateMergePatch(was, is)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(patch, &fields); err != nil {
+		return nil, err
+	}
+	fields["metadata"] = map[string]any{"uid": after.GetUID(), "resourceVersion": after.GetResourceVersion()}
+	return json.Marshal(fields)
 }
 
 // Patch implements engine.Client.

@@ -67,6 +67,7 @@ func newContext(t *testing.T) (context.Context, []controller.Informer, dynamic.R
 			"apiVersion": "test.weir.dev/v1", "kind": "Thing",
 			"metadata": map[string]any{"namespace": "ns", "name": "a", "generation": int64(3)},
 			"spec":     map[string]any{"kept": "although no Go type has it"},
+			"status":   map[string]any{"address": map[string]any{"url": "http://a"}},
 		}})
 	ctx := context.WithValue(t.Context(), dynamicclient.Key{}, dynamic.Interface(client))
 	ctx, informers := injection.Fake.SetupInformers(ctx, &rest.Config{})
@@ -106,6 +107,11 @@ func TestFor(t *testing.T) {
 	}
 	if f := got.GetFinalizers(); len(f) != 1 || f[0] != "things.test.weir.dev" {
 		t.Errorf("finalizers are %q", f)
+	}
+	for _, path := range [][]string{{"spec", "kept"}, {"status", "address", "url"}} {
+		if _, found, _ := unstructured.NestedString(got.Object, path...); !found {
+			t.Errorf("%q is gone: what the Go type does not know is not the reconciler's to drop", path)
+		}
 	}
 	cancel()
 	if err := <-ended; err != nil {
