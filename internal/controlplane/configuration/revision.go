@@ -73,16 +73,16 @@ func (r *Reconciler) create(ctx context.Context, config *v1.Configuration) (*v1.
 	created, err := client.Create(ctx, want, metav1.CreateOptions{})
 	if apierrs.IsAlreadyExists(err) {
 		live, getErr := client.Get(ctx, want.Name, metav1.GetOptions{})
-		if getErr == nil && !lineage.Conflicts(ctx, config, live) {
-			return live, nil
-		}
 		if getErr == nil {
+			if !lineage.Conflicts(ctx, config, live) {
+				return live, nil
+			}
 			if err := await(live, config); err != nil {
 				return nil, err
 			}
-		}
-		if getErr == nil && config.Spec.Template.Name != "" {
-			return nil, errConflict
+			if config.Spec.Template.Name != "" {
+				return nil, errConflict
+			}
 		}
 	}
 	if controller.IsNamespaceTerminating(err) {

@@ -87,12 +87,12 @@ func sameMeta(a, b metav1.Object) bool {
 // announce records on svc that a child was created, or that it was not, and returns what is to be returned.
 func announce(ctx context.Context, svc *v1.Service, kind string, err error) error {
 	recorder := controller.GetEventRecorder(ctx)
-	if err != nil && !controller.IsStaleRead(err) && !controller.IsNamespaceTerminating(err) {
+	switch {
+	case err == nil:
+		recorder.Eventf(svc, corev1.EventTypeNormal, "Created", "Created %s %q", kind, svc.Name)
+		return nil
+	case !controller.IsStaleRead(err) && !controller.IsNamespaceTerminating(err):
 		recorder.Eventf(svc, corev1.EventTypeWarning, "CreationFailed", "Failed to create %s %q: %v", kind, svc.Name, err)
 	}
-	if err != nil {
-		return fmt.Errorf("creating %s %q: %w", kind, svc.Name, err)
-	}
-	recorder.Eventf(svc, corev1.EventTypeNormal, "Created", "Created %s %q", kind, svc.Name)
-	return nil
+	return fmt.Errorf("creating %s %q: %w", kind, svc.Name, err)
 }

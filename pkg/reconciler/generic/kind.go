@@ -117,13 +117,11 @@ type Lister[T Object[T]] struct{ generic cache.GenericLister }
 // Get returns an object, which is not to be changed. The error of one that is
 // not there is NotFound. The namespace of a cluster-wide kind is "".
 func (l Lister[T]) Get(namespace, name string) (T, error) {
-	var get func(string) (any, error)
-	if namespace == "" {
-		get = func(name string) (any, error) { return l.generic.Get(name) }
-	} else {
-		get = func(name string) (any, error) { return l.generic.ByNamespace(namespace).Get(name) }
+	var lister cache.GenericNamespaceLister = l.generic
+	if namespace != "" {
+		lister = l.generic.ByNamespace(namespace)
 	}
-	o, err := get(name)
+	o, err := lister.Get(name)
 	if err != nil {
 		return *new(T), err
 	}

@@ -117,7 +117,8 @@ func unready(pod *corev1.Pod, deadline time.Duration) *Finding {
 const patience = 5 * time.Second
 
 // slow finds a container that has been running for a while and is not ready, or whose node says what keeps it from starting.
-// Either may yet pass: before the deadline a person already learns what is waited for. until is the time to the next look, 0 is never.
+// Either may yet pass: before the deadline a person already learns what is waited for. until is the time to the next look; 0 is
+// never.
 func slow(pod *corev1.Pod, now time.Time) (f *Finding, until time.Duration) {
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
