@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Weir Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package network knows the names that things have inside a cluster.
+// Package network knows the names that things have inside a cluster, and how
+// they talk to each other there: servers, transports, dialers and the headers
+// between them. It knows no API server.
 package network
 
 import (
