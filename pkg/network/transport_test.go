@@ -60,8 +60,8 @@ func serve(t *testing.T, h http.Handler, config *tls.Config) *peer {
 	return p
 }
 
-// send makes a request of a protocol and returns the response, read.
-func send(t *testing.T, rt http.RoundTripper, target string, major int, body string) (*http.Response, string) {
+// send makes a request of a protocol and returns the response's body and trailer.
+func send(t *testing.T, rt http.RoundTripper, target string, major int, body string) (string, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
 	if err != nil {
@@ -77,7 +77,7 @@ func send(t *testing.T, rt http.RoundTripper, target string, major int, body str
 	if err != nil {
 		t.Fatalf("reading the response: %v", err)
 	}
-	return resp, string(read)
+	return string(read), resp.Trailer
 }
 
 func closeIdle(t *testing.T, rt http.RoundTripper) {
@@ -129,11 +129,11 @@ func TestProtocols(t *testing.T) {
 			p := serve(t, describe, tc.server)
 			closeIdle(t, tc.transport)
 			for _, body := range []string{"one", "three"} {
-				resp, got := send(t, tc.transport, p.url, tc.major, body)
+				got, trailer := send(t, tc.transport, p.url, tc.major, body)
 				if want := tc.want + " " + body; got != want {
 					t.Errorf("%s: got %q, want %q", tc.reason, got, want)
 				}
-				if got := resp.Trailer.Get("Sum"); got != fmt.Sprint(len(body)) {
+				if got := trailer.Get("Sum"); got != fmt.Sprint(len(body)) {
 					t.Errorf("the trailer is %q", got)
 				}
 			}
@@ -183,7 +183,7 @@ func TestCompression(t *testing.T) {
 	for name, tc := range tests {
 		closeIdle(t, tc.transport)
 		for _, major := range []int{1, 2} {
-			if _, got := send(t, tc.transport, p.url, major, ""); got != tc.want {
+			if got, _ := send(t, tc.transport, p.url, major, ""); got != tc.want {
 				t.Errorf("%s, HTTP/%d: %s: got %q, want %q", name, major, tc.reason, got, tc.want)
 			}
 		}
@@ -228,7 +228,7 @@ func TestWebSocket(t *testing.T) {
 
 	clients := network.NewAutoTransport(1, 1)
 	closeIdle(t, clients)
-	c, _, err := websocket.Dial(t.Context(), front.url, &websocket.DialOptions{HTTPClient: &http.Client{Transport: clients}})
+	c, _, err := websocket.Dial(t.Context(), front.url, &websocket.DialOptions{HTTPClient: &http.Client{Transport: clients}}) //nolint:bodyclose // the connection itself
 	if err != nil {
 		t.Fatalf("Dial: %v", err)
 	}

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Weir Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fake, linked, gives injection.Fake the informer factory of the system
-// namespace.
+// Package fake gives injection.Fake, where it is linked, the informer factory
+// of the system namespace.
 package fake
 
 import (
