@@ -9,6 +9,7 @@ package controller
 import (
 	"context"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -41,6 +42,8 @@ type Impl struct {
 	queue  *twoLaneQueue
 	logger *zap.SugaredLogger
 	gate   *leaderGate // nil when the reconciler is leader-aware itself
+	runs   *runs       // set while the controller runs, as is tracer
+	tracer trace.Tracer
 }
 
 // NewImpl makes a controller of a reconciler. Event handlers that call its

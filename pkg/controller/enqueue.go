@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"math/rand/v2"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,14 +97,17 @@ func (c *Impl) GlobalResync(si cache.SharedInformer) {
 	c.FilteredGlobalResync(func(any) bool { return true }, si)
 }
 
-// FilteredGlobalResync adds what f wants of an informer's cache to the slow lane.
+// FilteredGlobalResync adds what f wants of an informer's cache to the slow
+// lane, in random order: controllers that resync at the same time do not meet
+// at the same objects, and no object is always last.
 func (c *Impl) FilteredGlobalResync(f func(any) bool, si cache.SharedInformer) {
 	if c.queue.ShuttingDown() {
 		return
 	}
-	for _, obj := range si.GetStore().List() {
-		if f(obj) {
-			c.EnqueueSlow(obj)
+	all := si.GetStore().List()
+	for _, i := range rand.Perm(len(all)) {
+		if f(all[i]) {
+			c.EnqueueSlow(all[i])
 		}
 	}
 }

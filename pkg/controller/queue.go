@@ -15,21 +15,23 @@ import (
 // is in one lane at a time, and never with two workers.
 type twoLaneQueue struct {
 	workqueue.TypedRateLimitingInterface[any]
-	plain workqueue.TypedInterface[any]
-	lanes *lanes
+	plain   workqueue.TypedInterface[any]
+	lanes   *lanes
+	metrics *queueMetrics
 }
 
 func newTwoLaneQueue(name string, limiter workqueue.TypedRateLimiter[any]) *twoLaneQueue {
-	l := newLanes()
-	plain := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[any]{Name: name, Queue: l})
+	l, metrics := newLanes(), &queueMetrics{}
+	plain := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[any]{Name: name, Queue: l, MetricsProvider: metrics})
 	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[any]{
-		Name: name, Queue: fastLane{TypedInterface: plain, lanes: l},
+		Name: name, Queue: fastLane{TypedInterface: plain, lanes: l}, MetricsProvider: metrics,
 	})
 	return &twoLaneQueue{
 		TypedRateLimitingInterface: workqueue.NewTypedRateLimitingQueueWithConfig(limiter,
 			workqueue.TypedRateLimitingQueueConfig[any]{Name: name, DelayingQueue: delaying}),
-		plain: plain,
-		lanes: l,
+		plain:   plain,
+		lanes:   l,
+		metrics: metrics,
 	}
 }
 

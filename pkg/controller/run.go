@@ -5,17 +5,20 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/types"
 
 	"weir.dev/pkg/leaderelection"
 	"weir.dev/pkg/logging"
 	"weir.dev/pkg/logging/logkey"
+	"weir.dev/pkg/observability"
 )
 
 // Run is RunContext with the controller's Concurrency.
@@ -29,6 +32,11 @@ func (c *Impl) RunContext(ctx context.Context, threadiness int) error {
 	if err != nil {
 		return fmt.Errorf("controller %s: %w", c.Name, err)
 	}
+	unpublish, err := c.publish(ctx)
+	if err != nil {
+		return err
+	}
+	defer unpublish()
 	leading, resign := context.WithCancel(context.WithoutCancel(ctx))
 	var election, workers sync.WaitGroup
 	election.Go(func() { elector.Run(leading) })
@@ -47,6 +55,16 @@ func (c *Impl) RunContext(ctx context.Context, threadiness int) error {
 	return nil
 }
 
+// publish begins to record metrics and traces with the providers of ctx.
+func (c *Impl) publish(ctx context.Context) (func(), error) {
+	var err error
+	c.tracer = observability.GetTracerProvider(ctx).Tracer(scope)
+	if c.runs, err = newRuns(ctx, c.Name); err != nil {
+		return nil, err
+	}
+	return c.queue.metrics.publish(ctx, c.Name)
+}
+
 // processNext works on one key; it returns false when the queue is shut down.
 func (c *Impl) processNext(ctx context.Context) bool {
 	item, shutdown := c.queue.Get()
@@ -63,10 +81,29 @@ func (c *Impl) processNext(ctx context.Context) bool {
 		return true
 	}
 
-	logger := c.logger.With(logkey.TraceID, uuid.NewString(), logkey.Key, keyString(key))
-	ctx = logging.WithLogger(ctx, logger)
-	c.settle(ctx, key, c.reconcile(ctx, key))
+	ctx, end := c.trace(ctx, keyString(key))
+	err := c.reconcile(ctx, key)
+	end(err)
+	c.settle(ctx, key, err)
 	return true
+}
+
+// trace returns a context whose log entries can be told from those of other
+// runs: by the trace where there is one.
+func (c *Impl) trace(ctx context.Context, key string) (context.Context, func(error)) {
+	ctx, span := c.tracer.Start(ctx, "reconcile", trace.WithAttributes(
+		attribute.String("controller", c.Name), attribute.String("key", key)))
+	id := uuid.NewString
+	if span.SpanContext().HasTraceID() {
+		id = span.SpanContext().TraceID().String
+	}
+	ctx = logging.WithLogger(ctx, c.logger.With(logkey.TraceID, id(), logkey.Key, key))
+	return ctx, func(err error) {
+		if o := outcomeOf(ctx, err); o == failed || o == permanent {
+			span.SetStatus(codes.Error, err.Error())
+		}
+		span.End()
+	}
 }
 
 // reconcile turns a panic into an error: one broken object must not end the
@@ -86,27 +123,33 @@ const staleTries = 10
 
 // settle decides what becomes of a key after its run.
 func (c *Impl) settle(ctx context.Context, key types.NamespacedName, err error) {
-	logger := logging.FromContext(ctx)
-	requeue, after := IsRequeueKey(err)
-	switch {
-	case err == nil, IsSkipKey(err):
-		c.queue.Forget(key)
-	case requeue:
+	o := outcomeOf(ctx, err)
+	c.runs.count(ctx, o)
+	tries := c.queue.NumRequeues(key)
+	switch o {
+	case stale, failed:
+		c.queue.AddRateLimited(key)
+	case requeued:
+		_, after := IsRequeueKey(err)
 		c.queue.Forget(key)
 		c.queue.AddAfter(key, after)
-	case IsNamespaceTerminating(err):
-		c.queue.Forget(key)
-		logger.Debugw("Reconcile ended: the namespace is being deleted", "error", err)
-	case IsPermanentError(err):
-		c.queue.Forget(key)
-		logger.Errorw("Reconcile failed for good", "error", err)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		c.queue.Forget(key)
-	case IsStaleRead(err) && c.queue.NumRequeues(key) < staleTries:
-		c.queue.AddRateLimited(key)
-		logger.Debugw("Reconcile acted on an outdated read, will try again", "error", err)
 	default:
-		c.queue.AddRateLimited(key)
+		c.queue.Forget(key)
+	}
+	report(ctx, o, tries, err)
+}
+
+// report logs what went wrong.
+func report(ctx context.Context, o outcome, tries int, err error) {
+	logger := logging.FromContext(ctx)
+	switch {
+	case o == permanent:
+		logger.Errorw("Reconcile failed for good", "error", err)
+	case o == failed, o == stale && tries >= staleTries:
 		logger.Errorw("Reconcile failed, will try again", "error", err)
+	case o == stale:
+		logger.Debugw("Reconcile acted on an outdated read, will try again", "error", err)
+	case IsNamespaceTerminating(err):
+		logger.Debugw("Reconcile ended: the namespace is being deleted", "error", err)
 	}
 }

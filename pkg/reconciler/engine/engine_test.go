@@ -150,6 +150,17 @@ func TestOneRun(t *testing.T) {
 			wantEvents: []string{"Warning InternalError broken"},
 			wantStatus: "2 Ready=Unknown NewObservedGenFailure",
 		},
+		"Panic": {
+			reason: "a panic is an error: recorded, tried again, and its half-made status dropped",
+			object: ready(thing()),
+			reconciler: reconcileFunc(func(ctx context.Context, o *duckv1.KResource) reconciler.Event {
+				_ = marks(corev1.ConditionFalse, nil)(ctx, o)
+				panic("boom")
+			}),
+			wantErr:    panicError{"boom"},
+			wantEvents: []string{"Warning InternalError the reconciler panicked: boom"},
+			wantStatus: "1 Ready=True",
+		},
 		"EventIsSuccess": {
 			reason:     "an event returned as it is is recorded and no error",
 			object:     ready(thing()),

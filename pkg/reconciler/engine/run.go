@@ -41,7 +41,7 @@ func (r run[T]) do(ctx context.Context, cached T) error {
 
 // observe writes nothing at all, not even events: this replica does not lead.
 func (r run[T]) observe(ctx context.Context, cached T) error {
-	event := r.observer.ObserveKind(ctx, cached.DeepCopy())
+	event := contain(ctx, r.observer.ObserveKind, cached.DeepCopy())
 	if _, ok := event.(*reconciler.ReconcilerEvent); ok {
 		return nil
 	}
@@ -61,7 +61,10 @@ func (r run[T]) reconcileKind(ctx context.Context, cached T, finalizes bool) err
 	if ok {
 		reconciler.PreProcessReconcile(ctx, shaped)
 	}
-	event := r.reconciler.ReconcileKind(ctx, obj)
+	event := contain(ctx, r.reconciler.ReconcileKind, obj)
+	if isPanic(event) {
+		return r.report(ctx, obj, event) // a status made halfway is worth nothing
+	}
 	if ok {
 		reconciler.PostProcessReconcile(ctx, shaped, any(cached).(duckv1.KRShaped))
 	}
@@ -77,7 +80,10 @@ func (r run[T]) finalizeKind(ctx context.Context, cached T, finalizer Finalizer[
 		return nil
 	}
 	obj := cached.DeepCopy()
-	event := finalizer.FinalizeKind(ctx, obj)
+	event := contain(ctx, finalizer.FinalizeKind, obj)
+	if isPanic(event) {
+		return r.report(ctx, obj, event)
+	}
 	if completes(event) {
 		// With the finalizer the object goes: there is no status to write.
 		if err := r.removeFinalizer(ctx, cached); err != nil {
