@@ -5,6 +5,7 @@ package admission
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -77,8 +78,9 @@ func New(cfg Config) (*Admission, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admission: %w", err)
 	}
-	server, err := webhook.New(webhook.Config{
-		Listener: cfg.Listener, Certificate: certs.GetCertificate, Controllers: controllers, Log: cfg.Log,
+	server, err := webhook.NewServer(webhook.ServerConfig{
+		TLS:         &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: certs.GetCertificate},
+		Controllers: controllers, Log: cfg.Log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("admission: %w", err)
@@ -95,7 +97,7 @@ func (a *Admission) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := make(chan error, 1)
-	go func() { served <- a.server.Run(ctx) }()
+	go func() { served <- a.server.Run(ctx, a.cfg.Listener) }()
 
 	if err := a.register(ctx); err != nil {
 		cancel()
@@ -105,7 +107,7 @@ func (a *Admission) Run(ctx context.Context) error {
 	return <-served
 }
 
-func controllersOf(cfg Config) ([]webhook.AdmissionController, error) {
+func controllersOf(cfg Config) ([]any, error) {
 	withSettings := func(ctx context.Context) context.Context { return config.ToContext(ctx, cfg.Settings()) }
 	parsers := strictConstructors()
 	maps.Copy(parsers, cfg.ConfigMaps)
@@ -113,7 +115,7 @@ func controllersOf(cfg Config) ([]webhook.AdmissionController, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []webhook.AdmissionController{
+	return []any{
 		defaulting.New(defaulting.Config{Path: defaultingPath, Kinds: kinds(), Context: withSettings}),
 		validation.New(validation.Config{Path: validationPath, Kinds: kinds(), Context: withSettings}),
 		configMaps,
