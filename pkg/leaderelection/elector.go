@@ -37,9 +37,13 @@ type builder func(ctx context.Context, la reconciler.LeaderAware, queue string, 
 
 type builderKey struct{}
 
-// WithDynamicLeaderElectorBuilder returns a context whose electors compete for
-// leases in the system namespace.
+// WithDynamicLeaderElectorBuilder returns a context whose electors lead by the
+// ordinal of a StatefulSet's pod if the environment has one (OrdinalEnvKey),
+// else compete for leases in the system namespace.
 func WithDynamicLeaderElectorBuilder(ctx context.Context, kc kubernetes.Interface, cc ComponentConfig) context.Context {
+	if os.Getenv(OrdinalEnvKey) != "" {
+		return withOrdinal(ctx, cc)
+	}
 	return WithStandardLeaderElectorBuilder(ctx, kc, cc)
 }
 
