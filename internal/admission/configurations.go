@@ -4,12 +4,10 @@
 package admission
 
 import (
-	"slices"
-	"strings"
-
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"weir.dev/pkg/apis"
+	"weir.dev/pkg/webhook"
+	"weir.dev/pkg/webhook/configmaps"
 )
 
 // Names and paths of the webhooks.
@@ -21,9 +19,6 @@ const (
 	defaultingPath = "/defaulting"
 	validationPath = "/resource-validation"
 	configPath     = "/config-validation"
-
-	// excludeLabel on a namespace keeps the webhooks away from it.
-	excludeLabel = "webhooks.knative.dev/exclude"
 )
 
 func meta(name string) metav1.ObjectMeta {
@@ -33,43 +28,16 @@ func meta(name string) metav1.ObjectMeta {
 	}}
 }
 
-// rules cover our kinds and their statuses for some operations.
-func rules(operations ...admissionregistrationv1.OperationType) []admissionregistrationv1.RuleWithOperations {
-	var out []admissionregistrationv1.RuleWithOperations
-	for gvk := range kinds() {
-		plural := apis.KindToResource(gvk).Resource
-		out = append(out, admissionregistrationv1.RuleWithOperations{
-			Operations: operations,
-			Rule: admissionregistrationv1.Rule{
-				APIGroups:   []string{gvk.Group},
-				APIVersions: []string{gvk.Version},
-				Resources:   []string{plural, plural + "/status"},
-				Scope:       ptrTo(admissionregistrationv1.AllScopes),
-			},
-		})
-	}
-	slices.SortFunc(out, func(a, b admissionregistrationv1.RuleWithOperations) int {
-		return strings.Compare(a.APIGroups[0]+a.Resources[0], b.APIGroups[0]+b.Resources[0])
-	})
-	return out
-}
-
-func namespaces() *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
-		Key: excludeLabel, Operator: metav1.LabelSelectorOpDoesNotExist,
-	}}}
-}
-
 func mutatingConfiguration(t target) *admissionregistrationv1.MutatingWebhookConfiguration {
 	return &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: meta(defaultingName),
 		Webhooks: []admissionregistrationv1.MutatingWebhook{{
 			Name:                    defaultingName,
 			ClientConfig:            t.at(defaultingPath),
-			Rules:                   rules(admissionregistrationv1.Create, admissionregistrationv1.Update),
+			Rules:                   kinds().Rules(admissionregistrationv1.Create, admissionregistrationv1.Update),
 			FailurePolicy:           ptrTo(admissionregistrationv1.Fail),
 			MatchPolicy:             ptrTo(admissionregistrationv1.Equivalent),
-			NamespaceSelector:       namespaces(),
+			NamespaceSelector:       webhook.NamespaceSelector(),
 			ObjectSelector:          &metav1.LabelSelector{},
 			SideEffects:             ptrTo(admissionregistrationv1.SideEffectClassNone),
 			TimeoutSeconds:          ptrTo(int32(10)),
@@ -81,7 +49,7 @@ func mutatingConfiguration(t target) *admissionregistrationv1.MutatingWebhookCon
 
 func validatingConfiguration(t target) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	hook := validatingWebhook(validationName, t.at(validationPath))
-	hook.Rules = rules(admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete)
+	hook.Rules = kinds().Rules(admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete)
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: meta(validationName),
 		Webhooks:   []admissionregistrationv1.ValidatingWebhook{hook},
@@ -90,13 +58,7 @@ func validatingConfiguration(t target) *admissionregistrationv1.ValidatingWebhoo
 
 func configConfiguration(t target) *admissionregistrationv1.ValidatingWebhookConfiguration {
 	hook := validatingWebhook(configName, t.at(configPath))
-	hook.Rules = []admissionregistrationv1.RuleWithOperations{{
-		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-		Rule: admissionregistrationv1.Rule{
-			APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"},
-			Scope: ptrTo(admissionregistrationv1.NamespacedScope),
-		},
-	}}
+	hook.Rules = configmaps.Rules()
 	hook.ObjectSelector = &metav1.LabelSelector{
 		MatchLabels: map[string]string{"app.kubernetes.io/name": "knative-serving"},
 		MatchExpressions: []metav1.LabelSelectorRequirement{{
@@ -116,7 +78,7 @@ func validatingWebhook(name string, client admissionregistrationv1.WebhookClient
 		ClientConfig:            client,
 		FailurePolicy:           ptrTo(admissionregistrationv1.Fail),
 		MatchPolicy:             ptrTo(admissionregistrationv1.Equivalent),
-		NamespaceSelector:       namespaces(),
+		NamespaceSelector:       webhook.NamespaceSelector(),
 		ObjectSelector:          &metav1.LabelSelector{},
 		SideEffects:             ptrTo(admissionregistrationv1.SideEffectClassNone),
 		TimeoutSeconds:          ptrTo(int32(10)),

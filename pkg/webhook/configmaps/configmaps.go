@@ -21,13 +21,15 @@ import (
 
 // Controller validates ConfigMaps.
 type Controller struct {
+	webhook.StatelessAdmissionImpl
+
 	path string
 	// parsers by the ConfigMap's name: several parts of a system may read the
 	// same one.
 	parsers map[string][]reflect.Value
 }
 
-var _ webhook.AdmissionController = (*Controller)(nil)
+var _ webhook.StatelessAdmissionController = (*Controller)(nil)
 
 // New returns a controller for the ConfigMaps that have a constructor.
 func New(path string, constructors ...configmap.Constructors) (*Controller, error) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,7 +28,7 @@ func NewCallback(function func(context.Context, *unstructured.Unstructured) erro
 // Call calls the function if the operation is one of its own. It returns the
 // object, which the function may have changed.
 func (c Callback) Call(ctx context.Context, req *admissionv1.AdmissionRequest, raw []byte) (*unstructured.Unstructured, error) {
-	if c.function == nil || !contains(c.verbs, req.Operation) {
+	if c.function == nil || !slices.Contains(c.verbs, req.Operation) {
 		return nil, nil
 	}
 	obj := &unstructured.Unstructured{}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,20 +49,11 @@ func (k Kinds) Of(req *admissionv1.AdmissionRequest) (schema.GroupVersionKind, G
 
 // Concerns says whether a kind is looked at for this request.
 func Concerns(kind GenericCRD, req *admissionv1.AdmissionRequest) bool {
-	if limited, ok := kind.(VerbLimited); ok && !contains(limited.SupportedVerbs(), req.Operation) {
+	if limited, ok := kind.(VerbLimited); ok && !slices.Contains(limited.SupportedVerbs(), req.Operation) {
 		return false
 	}
 	limited, ok := kind.(SubResourceLimited)
-	return !ok || contains(limited.SupportedSubResources(), req.SubResource)
-}
-
-func contains[T comparable](list []T, v T) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
+	return !ok || slices.Contains(limited.SupportedSubResources(), req.SubResource)
 }
 
 // Decode returns an object of the kind from JSON, nil for no JSON.

@@ -30,13 +30,17 @@ type Config struct {
 	// API server's schemas do so already where users ask for it.
 	DisallowUnknownFields bool
 	// Callbacks change objects after their own defaults.
-	Callbacks map[schema.GroupVersionKind]resourcesemantics.Callback
+	Callbacks []map[schema.GroupVersionKind]Callback
 }
 
 // Controller defaults resources.
-type Controller struct{ cfg Config }
+type Controller struct {
+	webhook.StatelessAdmissionImpl
 
-var _ webhook.AdmissionController = (*Controller)(nil)
+	cfg Config
+}
+
+var _ webhook.StatelessAdmissionController = (*Controller)(nil)
 
 // New returns a controller.
 func New(cfg Config) *Controller {
@@ -95,13 +99,9 @@ func (c *Controller) patch(ctx context.Context, req *admissionv1.AdmissionReques
 	if err != nil {
 		return nil, fmt.Errorf("cannot marshal the defaulted object: %w", err)
 	}
-	changed, err := c.cfg.Callbacks[gvk].Call(ctx, req, defaulted)
-	if err != nil {
-		return nil, fmt.Errorf("callback failed: %w", err)
-	}
-	if changed != nil {
-		if defaulted, err = json.Marshal(changed.Object); err != nil {
-			return nil, fmt.Errorf("cannot marshal the object of the callback: %w", err)
+	for _, set := range c.cfg.Callbacks {
+		if defaulted, err = call(ctx, set[gvk], req, defaulted); err != nil {
+			return nil, err
 		}
 	}
 	patch, err := duck.CreateBytePatch(req.Object.Raw, defaulted)
@@ -109,4 +109,19 @@ func (c *Controller) patch(ctx context.Context, req *admissionv1.AdmissionReques
 		return nil, err
 	}
 	return json.Marshal(patch)
+}
+
+// call returns the object as the callback leaves it.
+func call(ctx context.Context, callback Callback, req *admissionv1.AdmissionRequest, object []byte) ([]byte, error) {
+	changed, err := callback.Call(ctx, req, object)
+	if err != nil {
+		return nil, fmt.Errorf("callback failed: %w", err)
+	}
+	if changed == nil {
+		return object, nil
+	}
+	if object, err = json.Marshal(changed.Object); err != nil {
+		return nil, fmt.Errorf("cannot marshal the object of the callback: %w", err)
+	}
+	return object, nil
 }

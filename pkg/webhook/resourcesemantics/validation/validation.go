@@ -30,13 +30,17 @@ type Config struct {
 	// DisallowUnknownFields refuses fields that the Go types do not have.
 	DisallowUnknownFields bool
 	// Callbacks look at objects that are valid, and at deletions.
-	Callbacks map[schema.GroupVersionKind]resourcesemantics.Callback
+	Callbacks []map[schema.GroupVersionKind]Callback
 }
 
 // Controller validates resources.
-type Controller struct{ cfg Config }
+type Controller struct {
+	webhook.StatelessAdmissionImpl
 
-var _ webhook.AdmissionController = (*Controller)(nil)
+	cfg Config
+}
+
+var _ webhook.StatelessAdmissionController = (*Controller)(nil)
 
 // New returns a controller.
 func New(cfg Config) *Controller {
@@ -75,8 +79,10 @@ func (c *Controller) Admit(ctx context.Context, req *admissionv1.AdmissionReques
 	if errs := problems.Filter(apis.ErrorLevel); errs != nil {
 		return withWarnings(webhook.MakeErrorStatus("validation failed: %v", errs), problems)
 	}
-	if _, err := c.cfg.Callbacks[gvk].Call(ctx, req, subject(req)); err != nil {
-		return withWarnings(webhook.MakeErrorStatus("validation callback failed: %v", err), problems)
+	for _, set := range c.cfg.Callbacks {
+		if _, err := set[gvk].Call(ctx, req, subject(req)); err != nil {
+			return withWarnings(webhook.MakeErrorStatus("validation callback failed: %v", err), problems)
+		}
 	}
 	return withWarnings(webhook.Allow(), problems)
 }
