@@ -9,7 +9,7 @@ BIN := .bin
 export GOFLAGS := -buildvcs=false
 
 # What is tested without a cluster: all of both modules but what links Kubernetes itself.
-UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/... ./test/kit/...
+UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/... ./test/kit/... ./test/codegen/...
 UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/... ./standalone/stack ./standalone/claim
 
 .PHONY: help

@@ -33,7 +33,7 @@ OUTPUT_PKG=weir.dev/pkg/client/injection/kube \
 VERSIONED_CLIENTSET_PKG=k8s.io/client-go/kubernetes \
 EXTERNAL_INFORMER_PKG=k8s.io/client-go/informers \
 LISTERS_PKG=k8s.io/client-go/listers \
-	bash hack/generate-knative.sh injection weir.dev/pkg/client k8s.io/api \
+	bash pkg/hack/generate-knative.sh injection weir.dev/pkg/client k8s.io/api \
 	"$(printf '%s\n' "${kube_kinds[@]}" | sed 's|/\(.*\)\..*|:\1|' | sort -u | tr '\n' ' ')" \
 	--go-header-file hack/boilerplate.go.txt \
 	--kinds "$(IFS=, && echo "${kube_kinds[*]}")"
@@ -44,16 +44,16 @@ OUTPUT_PKG=weir.dev/pkg/client/injection/apiextensions \
 VERSIONED_CLIENTSET_PKG=$apiextensions/clientset/clientset \
 EXTERNAL_INFORMER_PKG=$apiextensions/informers/externalversions \
 LISTERS_PKG=$apiextensions/listers \
-	bash hack/generate-knative.sh injection weir.dev/pkg/client k8s.io/apiextensions-apiserver/pkg/apis \
+	bash pkg/hack/generate-knative.sh injection weir.dev/pkg/client k8s.io/apiextensions-apiserver/pkg/apis \
 	"apiextensions:v1" \
 	--go-header-file hack/boilerplate.go.txt \
 	--kinds apiextensions/v1.CustomResourceDefinition
 
 echo "generate: injection of shapes"
-bash hack/generate-knative.sh injection weir.dev/pkg/client weir.dev/pkg/apis "duck:v1" \
+bash pkg/hack/generate-knative.sh injection weir.dev/pkg/client weir.dev/pkg/apis "duck:v1" \
 	--go-header-file hack/boilerplate.go.txt
 
 echo "generate: injection of our kinds"
-bash hack/generate-knative.sh injection weir.dev/client weir.dev/api \
+bash pkg/hack/generate-knative.sh injection weir.dev/client weir.dev/api \
 	"serving:v1 networking:v1alpha1 autoscaling:v1alpha1" \
 	--go-header-file hack/boilerplate.go.txt

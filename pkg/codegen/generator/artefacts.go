@@ -37,7 +37,7 @@ func artefacts(cfg Config, kinds []kind) []artefact {
 		if k.Informer {
 			list = append(list, informerArtefacts(k, data)...)
 		}
-		if k.Informer && k.Reconciler {
+		if k.Reconciler && (k.Informer || !k.Client) {
 			list = append(list, reconcilerArtefacts(k, data)...)
 		}
 		if k.Duck {
@@ -79,8 +79,12 @@ func informerArtefacts(k kind, data typed) []artefact {
 
 func reconcilerArtefacts(k kind, data typed) []artefact {
 	dir := path.Join("reconciler", k.Path())
+	controller := "controller"
+	if !k.Client {
+		controller = "controller_generic"
+	}
 	list := []artefact{
-		{path.Join(dir, "controller.go"), "controller", data},
+		{path.Join(dir, "controller.go"), controller, data},
 		{path.Join(dir, "reconciler.go"), "reconciler", data},
 	}
 	if k.Stubs {

@@ -77,8 +77,8 @@ func TestFacadesAreThin(t *testing.T) {
 			lines[kind] += bytes.Count(content, []byte("\n"))
 		}
 	}
-	if len(lines) != 3 {
-		t.Errorf("generated reconcilers are %v, want three", lines)
+	if len(lines) != 5 {
+		t.Errorf("generated reconcilers are %v, want five", lines)
 	}
 	for kind, n := range lines {
 		if n > 100 {
@@ -87,10 +87,24 @@ func TestFacadesAreThin(t *testing.T) {
 	}
 }
 
+// TestSeveralClassesNeedAClient: what cannot be generated is an error, not left out.
+func TestSeveralClassesNeedAClient(t *testing.T) {
+	inModule(t, &txtar.Archive{Files: []txtar.File{
+		{Name: "go.mod", Data: []byte("module example.com/test\n\ngo 1.26\n")},
+		{Name: "apis/things/v1/types.go", Data: []byte("package v1\n\n// Loose has two.\n// +genreconciler:class=a,class=b\ntype Loose struct{}\n")},
+	}})
+	cfg := testConfig(t)
+	cfg.InputDirs = []string{"example.com/test/apis/things/v1"}
+	if _, err := Render(cfg); err == nil || !strings.Contains(err.Error(), "v1.Loose") {
+		t.Errorf("Render: %v, want an error that names the kind", err)
+	}
+}
+
 func testConfig(t *testing.T) Config {
 	t.Helper()
 	cfg, err := ParseFlags([]string{
-		"--input-dirs", "example.com/test/apis/things/v1",
+		"--input-dirs", "example.com/test/apis/things/v1,example.com/test/apis/foreign/v1beta1",
+		"--force-genreconciler-kinds", "Widget",
 		"--output-package", "example.com/test/client/injection", "--output-dir", "client/injection",
 		"--versioned-clientset-package", "example.com/test/client/clientset/versioned",
 		"--external-versions-informers-package", "example.com/test/client/informers/externalversions",

@@ -32,6 +32,11 @@ func parse(cfg Config) ([]kind, error) {
 		}
 		kinds = append(kinds, kindsOf(cfg, pkg)...)
 	}
+	for _, k := range kinds {
+		if k.Reconciler && !k.Client && k.Classes() {
+			return nil, fmt.Errorf("%s.%s: several annotations for the class need +genclient", k.Package, k.Kind)
+		}
+	}
 	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Compare(a.Path(), b.Path()) })
 	return kinds, nil
 }
@@ -94,18 +99,18 @@ func newKind(cfg Config, k kind, t *ast.TypeSpec, marks markers) (kind, bool) {
 	structure, ok := t.Type.(*ast.StructType)
 	k.Kind = t.Name.Name
 	k.Client, k.Duck = ok && marks.has("genclient"), marks.has("genduck")
-	if !k.Client && !k.Duck || !wanted(cfg.Kinds, k) {
+	k.Reconciler = ok && (marks.reconciler() || slices.Contains(cfg.ForceReconcilers, k.Kind))
+	if !k.Client && !k.Duck && !k.Reconciler || !wanted(cfg.Kinds, k) {
 		return kind{}, false
 	}
 	k.Plural = plural(k.Kind, cfg.Plurals)
-	if !k.Client {
-		return k, true
+	if !ok {
+		return k, true // a shape that is no struct
 	}
 	k.Namespaced = !marks.has("genclient:nonNamespaced")
 	k.HasStatus = hasField(structure, "Status")
 	k.StatusClient = k.HasStatus && !marks.has("genclient:noStatus") && marks.verb("updateStatus")
-	k.Informer = marks.verb("list") && marks.verb("watch")
-	k.Reconciler = marks.reconciler() || slices.Contains(cfg.ForceReconcilers, k.Kind)
+	k.Informer = k.Client && marks.verb("list") && marks.verb("watch")
 	k.ClassKeys = marks.classKeys()
 	k.KRShaped = k.HasStatus && marks.option("genreconciler:krshapedlogic", true)
 	k.Stubs = marks.has("genreconciler:stubs") && marks.option("genreconciler:stubs", true)

@@ -17,20 +17,20 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// client is a dynamic client with Ts.
-type client[T Object[T]] struct {
+// typedClient is a dynamic client with Ts.
+type typedClient[T Object[T]] struct {
 	gvk     schema.GroupVersionKind
 	dynamic dynamic.ResourceInterface
 }
 
 // Get implements engine.Client.
-func (c client[T]) Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error) {
+func (c typedClient[T]) Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error) {
 	return typed[T](c.dynamic.Get(ctx, name, opts))
 }
 
 // UpdateStatus implements engine.Client. It reads the object first and writes
 // only what differs: a T may know less of the status than there is.
-func (c client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
+func (c typedClient[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	stored, err := c.Get(ctx, obj.GetName(), metav1.GetOptions{})
 	if err != nil {
 		return obj, err
@@ -46,7 +46,7 @@ func (c client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOp
 
 // statusPatch makes the status of before that of after; it holds for the
 // object and the version that after was made from.
-func (c client[T]) statusPatch(before, after T) ([]byte, error) {
+func (c typedClient[T]) statusPatch(before, after T) ([]byte, error) {
 	was, err := json.Marshal(map[string]any{"status": status(before).Interface()})
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (c client[T]) statusPatch(before, after T) ([]byte, error) {
 }
 
 // Patch implements engine.Client.
-func (c client[T]) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
+func (c typedClient[T]) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error) {
 	return typed[T](c.dynamic.Patch(ctx, name, pt, data, opts, subresources...))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
 	"weir.dev/pkg/apis"
@@ -38,6 +39,9 @@ type Kind[T Object[T]] struct {
 	// ClassKey is the annotation with the class of an object; "" is a kind
 	// without classes.
 	ClassKey string
+	// Unshaped leaves conditions and observedGeneration to the reconciler, even
+	// if T could be looked after (duckv1.KRShaped).
+	Unshaped bool
 }
 
 // GroupVersionKind returns the kind.
@@ -68,7 +72,12 @@ func (k Kind[T]) Informer(ctx context.Context) cache.SharedIndexInformer {
 
 // Lister returns the lister on that informer's cache.
 func (k Kind[T]) Lister(ctx context.Context) Lister[T] {
-	return Lister[T]{cache.NewGenericLister(k.Informer(ctx).GetIndexer(), k.Resource().GroupResource())}
+	return k.ListerOf(k.Informer(ctx).GetIndexer())
+}
+
+// ListerOf returns a lister on a cache of Ts that is filled in another way.
+func (k Kind[T]) ListerOf(indexer cache.Indexer) Lister[T] {
+	return Lister[T]{cache.NewGenericLister(indexer, k.Resource().GroupResource())}
 }
 
 // For makes a controller of r, on the injected informer and client. Events of
@@ -80,26 +89,34 @@ func For[T Object[T]](ctx context.Context, k Kind[T], r engine.Interface[T], opt
 
 // ForClass is For for the objects of one class.
 func ForClass[T Object[T]](ctx context.Context, k Kind[T], r engine.Interface[T], class string, optionsFns ...controller.OptionsFn) *controller.Impl {
-	return engine.NewImpl(ctx, k.engine(ctx), r, class, optionsFns)
+	return engine.NewImpl(ctx, k.engine(dynamicclient.Get(ctx), k.Lister(ctx)), r, class, optionsFns)
+}
+
+// NewReconciler makes a reconciler of the kind without a queue. cfg says the
+// rest; its Kind is filled in. It takes at most one Options.
+func NewReconciler[T Object[T]](k Kind[T], client dynamic.Interface, lister Lister[T], cfg engine.Config[T], options []controller.Options) controller.Reconciler {
+	cfg.Kind = k.engine(client, lister)
+	return engine.NewReconciler(cfg, options)
 }
 
 // engine is what the engine must know of the kind.
-func (k Kind[T]) engine(ctx context.Context) engine.Kind[T] {
-	lister, resource := k.Lister(ctx), dynamicclient.Get(ctx).Resource(k.Resource())
+func (k Kind[T]) engine(client dynamic.Interface, lister Lister[T]) engine.Kind[T] {
+	resource := client.Resource(k.Resource())
 	out := engine.Kind[T]{
 		GVK:    k.GroupVersionKind(),
 		Plural: k.Resource().Resource,
 		Get:    lister.Get,
 		List:   lister.List,
 		Client: func(namespace string) engine.Client[T] {
-			return client[T]{gvk: k.GroupVersionKind(), dynamic: resource.Namespace(namespace)}
+			return typedClient[T]{gvk: k.GroupVersionKind(), dynamic: resource.Namespace(namespace)}
 		},
 	}
 	if k.ClassKey != "" {
 		out.ClassKeys = []string{k.ClassKey}
 	}
 	if _, ok := reflect.TypeFor[T]().Elem().FieldByName("Status"); ok {
-		_, out.KRShaped = any(fresh[T]()).(duckv1.KRShaped)
+		_, shaped := any(fresh[T]()).(duckv1.KRShaped)
+		out.KRShaped = shaped && !k.Unshaped
 		out.Status = func(o T) any { return status(o).Addr().Interface() }
 		out.CopyStatus = func(to, from T) { status(to).Set(status(from)) }
 	}

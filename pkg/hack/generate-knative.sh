@@ -6,14 +6,15 @@
 #
 #   generate-knative.sh injection <client package> <APIs package> "group:v1,v2 ..." [flags of injection-gen]
 #
-# It is called from the root of the repository's module. The output is
+# It is called from the root of the repository's module, which has the line
+# "tool weir.dev/pkg/codegen/cmd/injection-gen" in its go.mod. The output is
 # <client package>/injection, which is wiped first. The environment overrides
 # where things are: OUTPUT_PKG, VERSIONED_CLIENTSET_PKG, EXTERNAL_INFORMER_PKG,
 # LISTERS_PKG.
 set -euo pipefail
 
 if [ "$#" -lt 4 ] || [[ "$1" != *injection* ]]; then
-	sed -n '6,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+	sed -n '6,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
 	exit 2
 fi
 readonly client="$2" apis="$3" groups="$4"
