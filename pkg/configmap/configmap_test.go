@@ -26,6 +26,8 @@ type values struct {
 	I    int
 	I16  int16
 	U32  uint32
+	U64  uint64
+	U64S uint32 // of AsUint64
 	F    float64
 	D    time.Duration
 	Q    *resource.Quantity
@@ -39,6 +41,7 @@ func parse(data map[string]string) (values, error) {
 	v := values{S: "default", D: time.Minute}
 	err := Parse(data,
 		AsString("s", &v.S), AsBool("b", &v.B), AsInt("i", &v.I), AsInt16("i16", &v.I16), AsUint32("u32", &v.U32),
+		AsUint64("u64", &v.U64), AsUint64("u64s", &v.U64S),
 		AsFloat64("f", &v.F), AsDuration("d", &v.D), AsQuantity("q", &v.Q), AsStringSet("set", &v.Set),
 		AsNamespacedName("nn", &v.NN), AsOptionalNamespacedName("opt", &v.Opt), CollectMapEntriesWithPrefix("p", &v.Tail))
 	return v, err
@@ -56,16 +59,17 @@ func TestParse(t *testing.T) {
 		"All": {
 			reason: "every type",
 			data: map[string]string{
-				"s": " x ", "b": "true", "i": "-1", "i16": "16", "u32": "32", "f": "1.5", "d": "2s", "q": "100m",
+				"s": " x ", "b": "true", "i": "-1", "i16": "16", "u32": "32", "u64": "6000000000", "u64s": "64", "f": "1.5", "d": "2s", "q": "100m",
 				"set": "a, b", "nn": "ns/name", "opt": "o/p", "p.a.b": "c", "p": "no", "other": "no",
 			},
 			want: values{
-				S: "x", B: true, I: -1, I16: 16, U32: 32, F: 1.5, D: 2 * time.Second, Q: &q, Set: sets.New("a", "b"),
+				S: "x", B: true, I: -1, I16: 16, U32: 32, U64: 6_000_000_000, U64S: 64, F: 1.5, D: 2 * time.Second, Q: &q, Set: sets.New("a", "b"),
 				NN: types.NamespacedName{Namespace: "ns", Name: "name"}, Opt: &types.NamespacedName{Namespace: "o", Name: "p"},
 				Tail: map[string]string{"a.b": "c"},
 			},
 		},
 		"TooLarge":    {reason: "the type's range holds", data: map[string]string{"i16": "40000"}, wantErr: `"i16"`},
+		"TargetSize":  {reason: "a smaller target has a smaller range", data: map[string]string{"u64s": "6000000000"}, wantErr: `"u64s"`},
 		"Negative":    {reason: "the type's sign holds", data: map[string]string{"u32": "-1"}, wantErr: `"u32"`},
 		"SpaceNumber": {reason: "only strings are trimmed", data: map[string]string{"i": " 1"}, wantErr: `"i"`},
 		"NoSlash":     {reason: "a name needs its namespace", data: map[string]string{"nn": "name"}, wantErr: `"nn"`},

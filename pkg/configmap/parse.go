@@ -5,6 +5,7 @@ package configmap
 
 import (
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -95,8 +96,11 @@ func AsUint16(key string, target *uint16) ParseFunc { return asUnsigned(key, tar
 // AsUint32 reads key as a decimal natural number of 32 bits.
 func AsUint32(key string, target *uint32) ParseFunc { return asUnsigned(key, target, 32) }
 
-// AsUint64 reads key as a decimal natural number of 64 bits.
-func AsUint64(key string, target *uint64) ParseFunc { return asUnsigned(key, target, 64) }
+// AsUint64 reads key as a decimal natural number of as many bits as its target
+// has: the kit's callers have targets of either size.
+func AsUint64[T uint32 | uint64](key string, target *T) ParseFunc {
+	return asUnsigned(key, target, bits.Len64(uint64(^T(0))))
+}
 
 // AsFloat64 reads key as a number.
 func AsFloat64(key string, target *float64) ParseFunc {
