@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"gomodules.xyz/jsonpatch/v2"
+	mergepatch "gopkg.in/evanphx/json-patch.v4"
 
 	"weir.dev/pkg/apis/duck/ducktypes"
 	"weir.dev/pkg/kmp"
@@ -80,6 +81,24 @@ func CreatePatch(before, after interface{}) (JSONPatch, error) {
 		return nil, fmt.Errorf("marshal after: %w", err)
 	}
 	return CreateBytePatch(b, a)
+}
+
+// CreateMergePatch returns what turns before into after, after RFC 7386. It
+// cannot set a field to null.
+func CreateMergePatch(before, after interface{}) ([]byte, error) {
+	b, err := json.Marshal(before)
+	if err != nil {
+		return nil, fmt.Errorf("marshal before: %w", err)
+	}
+	a, err := json.Marshal(after)
+	if err != nil {
+		return nil, fmt.Errorf("marshal after: %w", err)
+	}
+	patch, err := mergepatch.CreateMergePatch(b, a)
+	if err != nil {
+		return nil, fmt.Errorf("create merge patch: %w", err)
+	}
+	return patch, nil
 }
 
 // CreateBytePatch is CreatePatch for JSON.
