@@ -20,6 +20,7 @@ import (
 	"weir.dev/pkg/configmap"
 	"weir.dev/pkg/leaderelection"
 	"weir.dev/pkg/logging"
+	"weir.dev/pkg/observability"
 	"weir.dev/pkg/system"
 )
 
@@ -50,6 +51,20 @@ func leaderElectionConfig(ctx context.Context, kube kubernetes.Interface) (*lead
 	return leaderelection.NewConfigFromConfigMap(cm)
 }
 
+// GetObservabilityConfig reads the ConfigMap of metrics, traces and profiles;
+// the defaults if there is none.
+func GetObservabilityConfig(ctx context.Context) (*observability.Config, error) {
+	return observabilityConfig(ctx, kubeclient.Get(ctx))
+}
+
+func observabilityConfig(ctx context.Context, kube kubernetes.Interface) (*observability.Config, error) {
+	cm, err := readConfigMap(ctx, kube, observability.ConfigMapName())
+	if err != nil {
+		return nil, err
+	}
+	return observability.NewConfigFromConfigMap(cm)
+}
+
 // readConfigMap returns nil when there is none.
 func readConfigMap(ctx context.Context, kube kubernetes.Interface, name string) (*corev1.ConfigMap, error) {
 	namespace := system.NamespaceOf(ctx)
@@ -74,7 +89,19 @@ func watchLogging(ctx context.Context, cmw configmap.DefaultingWatcher, componen
 	if level == nil {
 		return
 	}
-	cmw.WatchWithDefault(corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: system.NamespaceOf(ctx), Name: logging.ConfigMapName()},
-	}, logging.UpdateLevelFromConfigMap(logging.FromContext(ctx), *level, component))
+	cmw.WatchWithDefault(emptyConfigMap(ctx, logging.ConfigMapName()),
+		logging.UpdateLevelFromConfigMap(logging.FromContext(ctx), *level, component))
+}
+
+// watchProfiling turns profiles on and off as the ConfigMap says, where the
+// process serves any. Its other settings count from the next start.
+func watchProfiling(ctx context.Context, cmw configmap.DefaultingWatcher) {
+	if profiles := profilesOf(ctx); profiles != nil {
+		cmw.WatchWithDefault(emptyConfigMap(ctx, observability.ConfigMapName()), profiles.UpdateFromConfigMap)
+	}
+}
+
+// emptyConfigMap stands for one that is not there.
+func emptyConfigMap(ctx context.Context, name string) corev1.ConfigMap {
+	return corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system.NamespaceOf(ctx), Name: name}}
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -51,10 +50,11 @@ func MainNamed(ctx context.Context, component string, named ...injection.NamedCo
 
 // MainWithConfig is MainWithContext with a client configuration instead of flags.
 func MainWithConfig(ctx context.Context, component string, cfg *rest.Config, ctors ...injection.ControllerConstructor) {
-	exitOn(component, runWithProbes(ctx, component, cfg, ctors))
+	exitOn(component, runProcess(ctx, component, cfg, ctors))
 }
 
-// WebhookMainWithContext is MainWithContext.
+// WebhookMainWithContext is MainWithContext: controllers that are webhooks are
+// served wherever they are.
 func WebhookMainWithContext(ctx context.Context, component string, ctors ...injection.ControllerConstructor) {
 	MainWithContext(ctx, component, ctors...)
 }
@@ -62,23 +62,6 @@ func WebhookMainWithContext(ctx context.Context, component string, ctors ...inje
 // WebhookMainWithConfig is MainWithConfig.
 func WebhookMainWithConfig(ctx context.Context, component string, cfg *rest.Config, ctors ...injection.ControllerConstructor) {
 	MainWithConfig(ctx, component, cfg, ctors...)
-}
-
-func runWithProbes(ctx context.Context, component string, cfg *rest.Config, ctors []injection.ControllerConstructor) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var g errgroup.Group
-	g.Go(func() error {
-		defer cancel()
-		return Run(ctx, component, cfg, ctors...)
-	})
-	if !probesDisabled(ctx) {
-		g.Go(func() error {
-			defer cancel()
-			return injection.ServeHealthProbes(ctx, injection.HealthCheckDefaultPort)
-		})
-	}
-	return g.Wait()
 }
 
 // parse reads the command line and the environment.

@@ -8,7 +8,6 @@ package sharedmain
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/labels"
@@ -33,11 +32,14 @@ import (
 // election is on unless ctx is WithHADisabled. The system namespace is
 // system.NamespaceOf(ctx).
 func Run(ctx context.Context, component string, cfg *rest.Config, ctors ...injection.ControllerConstructor) error {
+	cfg = rest.CopyConfig(cfg)
+	cfg.WarningHandlerWithContext = warnings{}
 	ctx, informers := injection.Default.SetupInformers(ctx, cfg)
 	ctx, level, err := withLogger(ctx, component)
 	if err != nil {
 		return err
 	}
+	redirectKlog(ctx)
 	kube, err := kubernetes.NewForConfig(injection.GetConfig(ctx))
 	if err != nil {
 		return fmt.Errorf("making the Kubernetes client: %w", err)
@@ -56,37 +58,13 @@ func Run(ctx context.Context, component string, cfg *rest.Config, ctors ...injec
 	if err != nil {
 		return err
 	}
+	wh, err := newWebhook(ctx, controllers)
+	if err != nil {
+		return err
+	}
 	watchLogging(ctx, cmw, component, level)
-	return start(ctx, cmw, informers, controllers)
-}
-
-// start runs everything in the order in which one needs the other, and stops
-// it in reverse: no controller works on a cache that nobody feeds.
-func start(ctx context.Context, cmw *informer.InformedWatcher, informers []controller.Informer, controllers []*controller.Impl) error {
-	feeding, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var feeds sync.WaitGroup
-	defer feeds.Wait()
-	defer cmw.Wait()
-	defer stop()
-	started := context.AfterFunc(ctx, stop) // until there are controllers to stop first
-
-	logger := logging.FromContext(ctx)
-	logger.Debug("Starting the ConfigMap watcher")
-	if err := cmw.Start(feeding.Done()); err != nil {
-		return fmt.Errorf("starting the ConfigMap watcher: %w", err)
-	}
-	logger.Debug("Starting the informers")
-	for _, i := range informers {
-		feeds.Go(func() { i.Run(feeding.Done()) })
-	}
-	for _, i := range informers {
-		if !controller.WaitForCacheSyncQuick(ctx.Done(), i.HasSynced) {
-			return nil // ctx ended
-		}
-	}
-	started()
-	logger.Infow("Starting the controllers", "count", len(controllers), "informers", len(injection.Watches(ctx)))
-	return controller.StartAll(ctx, controllers...)
+	watchProfiling(ctx, cmw)
+	return parts{cmw: cmw, informers: informers, webhook: wh, controllers: controllers}.run(ctx)
 }
 
 func construct(ctx context.Context, cmw *informer.InformedWatcher, ctors []injection.ControllerConstructor) ([]*controller.Impl, error) {

@@ -16,6 +16,8 @@ import (
 	"weir.dev/pkg/controller"
 	"weir.dev/pkg/injection"
 	"weir.dev/pkg/logging"
+	"weir.dev/pkg/observability/export"
+	"weir.dev/pkg/profiling"
 	"weir.dev/pkg/version"
 )
 
@@ -62,19 +64,34 @@ func WatchLoggingConfigOrDie(ctx context.Context, cmw configmap.DefaultingWatche
 	watchLogging(logging.WithLogger(ctx, logger), cmw, component, &level)
 }
 
+// SetupObservabilityOrDie makes the providers of metrics and traces as the
+// ConfigMap says. Their Context is what the controllers are to run with; their
+// Shutdown, at the end, sends what is left.
+func SetupObservabilityOrDie(ctx context.Context, component string, logger *zap.SugaredLogger) *export.Providers {
+	config, err := GetObservabilityConfig(ctx)
+	if err != nil {
+		logger.Fatalw("The observability configuration cannot be read", zap.Error(err))
+	}
+	providers, err := export.New(ctx, component, config, otelViews(ctx)...)
+	if err != nil {
+		logger.Fatalw("Metrics and traces cannot be exported", zap.Error(err))
+	}
+	return providers
+}
+
+// WatchObservabilityConfigOrDie turns profiles on and off as the ConfigMap
+// says; without one they are off.
+func WatchObservabilityConfigOrDie(ctx context.Context, cmw configmap.DefaultingWatcher, profiles *profiling.Handler) {
+	watchProfiling(withProfiles(ctx, profiles), cmw)
+}
+
 // ControllersAndWebhooksFromCtors constructs the controllers. The webhooks are
-// those of their reconcilers that are some: values that webhook servers take.
-// It panics with what a constructor asked for in vain.
+// those of their reconcilers that are some: what webhook.New takes. It panics
+// with what a constructor asked for in vain.
 func ControllersAndWebhooksFromCtors(ctx context.Context, cmw *informer.InformedWatcher, ctors ...injection.ControllerConstructor) ([]*controller.Impl, []any) {
 	controllers, err := construct(ctx, cmw, ctors)
 	if err != nil {
 		panic(err)
 	}
-	var webhooks []any
-	for _, c := range controllers {
-		if w, ok := c.Reconciler.(interface{ Path() string }); ok {
-			webhooks = append(webhooks, w)
-		}
-	}
-	return controllers, webhooks
+	return controllers, webhooksOf(controllers)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,12 +17,17 @@ import (
 	"weir.dev/pkg/injection"
 	"weir.dev/pkg/logging"
 	"weir.dev/pkg/system"
+	"weir.dev/pkg/webhook"
 )
 
-// webhook is a reconciler that is also a webhook.
-type webhook struct{ reconcilerFunc }
+// hook is a reconciler that is also a webhook.
+type hook struct{ reconcilerFunc }
 
-func (webhook) Path() string { return "/hook" }
+func (hook) Path() string { return "/hook" }
+
+func (hook) Admit(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return webhook.Allow()
+}
 
 // TestSteps goes through a start by hand, as a main would that needs something
 // between the steps.
@@ -45,7 +51,7 @@ func TestSteps(t *testing.T) {
 	work := func(_ context.Context, key string) error { worked <- key; return nil }
 	controllers, webhooks := ControllersAndWebhooksFromCtors(ctx, cmw, newController(work),
 		func(context.Context, configmap.Watcher) *controller.Impl {
-			return controller.NewImpl(webhook{work}, logger, "hook")
+			return controller.NewImpl(hook{work}, logger, "hook")
 		})
 	if len(controllers) != 2 || len(webhooks) != 1 {
 		t.Errorf("%d controllers, %d webhooks, want 2 and 1", len(controllers), len(webhooks))
