@@ -4,10 +4,7 @@
 package certificates
 
 import (
-	"crypto/ecdsa"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,9 +14,9 @@ import (
 	"time"
 )
 
-// Names of the files in a Directory.
+// Names of the files in a Directory, and of the keys in a Secret.
 const (
-	// CACert is the authority's certificate.
+	// CACert is the authority's certificate, in a Secret with those before it.
 	CACert = "ca-cert.pem"
 	// CAKey is the authority's key.
 	CAKey = "ca-key.pem"
@@ -29,8 +26,7 @@ const (
 // client that was told it once goes on trusting the server after a restart;
 // serving certificates are issued anew and not kept.
 type Directory struct {
-	ca    *x509.Certificate
-	caKey *ecdsa.PrivateKey
+	ca    *authority
 	hosts []string
 	now   func() time.Time
 
@@ -48,31 +44,31 @@ func open(dir string, now func() time.Time, hosts []string) (*Directory, error) 
 	if len(hosts) == 0 {
 		return nil, errors.New("certificates: no host")
 	}
-	ca, key, err := load(dir)
+	ca, err := load(dir)
 	switch {
-	case err == nil && now().Before(ca.NotAfter.Add(-renewBefore)):
+	case err == nil && ca.lasts(now()):
 	case err == nil || errors.Is(err, fs.ErrNotExist):
-		if ca, key, err = create(dir, now()); err != nil {
+		if ca, err = create(dir, now()); err != nil {
 			return nil, fmt.Errorf("make certification authority in %s: %w", dir, err)
 		}
 	default:
 		return nil, fmt.Errorf("read certification authority in %s: %w", dir, err)
 	}
-	return &Directory{ca: ca, caKey: key, hosts: hosts, now: now}, nil
+	return &Directory{ca: ca, hosts: hosts, now: now}, nil
 }
 
 // CABundle is the authority, PEM, as clients are to be told.
-func (d *Directory) CABundle() []byte { return certificatePEM(d.ca) }
+func (d *Directory) CABundle() []byte { return certificatePEM(d.ca.cert) }
 
 // GetCertificate returns a serving certificate that is good for a while yet,
 // for tls.Config.
 func (d *Directory) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.serving != nil && d.now().Before(d.serving.Leaf.NotAfter.Add(-renewBefore)) {
+	if d.serving != nil && d.now().Before(due(d.serving.Leaf)) {
 		return d.serving, nil
 	}
-	serving, err := issue(d.ca, d.caKey, d.hosts, d.now())
+	serving, err := d.ca.issue(d.hosts, d.now())
 	if err != nil {
 		return nil, fmt.Errorf("issue serving certificate: %w", err)
 	}
@@ -80,23 +76,22 @@ func (d *Directory) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, erro
 	return serving, nil
 }
 
-func create(dir string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
-	ca, key, err := newAuthority(now)
+func create(dir string, now time.Time) (*authority, error) {
+	ca, err := newAuthority(now, authorityLifetime)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	key, err := keyPEM(ca.key)
 	if err != nil {
-		return nil, nil, fmt.Errorf("marshal key: %w", err)
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
-	if err := writeFile(filepath.Join(dir, CAKey), keyPEM, 0o600); err != nil {
-		return nil, nil, err
+	if err := writeFile(filepath.Join(dir, CAKey), key, 0o600); err != nil {
+		return nil, err
 	}
-	return ca, key, writeFile(filepath.Join(dir, CACert), certificatePEM(ca), 0o644)
+	return ca, writeFile(filepath.Join(dir, CACert), certificatePEM(ca.cert), 0o644)
 }
 
 // writeFile replaces a file as a whole. The certificate is written after its
@@ -108,22 +103,14 @@ func writeFile(path string, data []byte, mode fs.FileMode) error {
 	return os.Rename(path+".new", path)
 }
 
-func load(dir string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
-	certPEM, err := os.ReadFile(filepath.Join(dir, CACert))
+func load(dir string) (*authority, error) {
+	cert, err := os.ReadFile(filepath.Join(dir, CACert))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	keyPEM, err := os.ReadFile(filepath.Join(dir, CAKey))
+	key, err := os.ReadFile(filepath.Join(dir, CAKey))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	pair, err := tls.X509KeyPair(certPEM, keyPEM) // also checks that they belong together
-	if err != nil {
-		return nil, nil, err
-	}
-	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
-	if !ok {
-		return nil, nil, fmt.Errorf("the key is a %T, not ECDSA", pair.PrivateKey)
-	}
-	return pair.Leaf, key, nil
+	return parseAuthority(cert, key)
 }

@@ -56,7 +56,7 @@ func (g *Gadget) GetUntypedSpec() any { return g.Spec }
 // DeepCopyObject implements runtime.Object.
 func (g *Gadget) DeepCopyObject() runtime.Object {
 	out := *g
-	g.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	g.DeepCopyInto(&out.ObjectMeta)
 	return &out
 }
 
