@@ -78,7 +78,7 @@ func groupVersion(pkg *packages.Package) kind {
 
 	marks := markers{}
 	for _, file := range pkg.Syntax {
-		for key, values := range parseMarkers(file.Doc) {
+		for key, values := range parseMarkers(aboveClause(file)...) {
 			marks[key] = append(marks[key], values...)
 		}
 	}
@@ -92,6 +92,16 @@ func groupVersion(pkg *packages.Package) kind {
 		k.GroupGo = exported(first)
 	}
 	return k
+}
+
+// aboveClause returns the comments above the package clause: markers may stand
+// apart from the one that documents the package.
+func aboveClause(file *ast.File) []*ast.CommentGroup {
+	i := slices.IndexFunc(file.Comments, func(g *ast.CommentGroup) bool { return g.Pos() > file.Package })
+	if i < 0 {
+		return file.Comments
+	}
+	return file.Comments[:i]
 }
 
 // newKind returns the kind of a type, if anything is to be generated for it.
