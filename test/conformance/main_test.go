@@ -19,8 +19,11 @@ import (
 	"weir.dev/test/harness"
 )
 
+// image is of the program that the tests deploy.
+const image = "weir.local/hello"
+
 // suite is set up once by TestMain.
-var suite = harness.Suite{App: "../../examples/hello", Image: "weir.local/hello"}
+var suite = harness.Suite{Images: map[string]string{image: "../../examples/hello"}}
 
 func TestMain(m *testing.M) {
 	suite.Flags(flag.CommandLine)
@@ -59,7 +62,7 @@ func newSpace(t *testing.T) *space {
 
 func hello(name string) *servingv1.Service {
 	svc := &servingv1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	svc.Spec.Template.Spec.Containers = []corev1.Container{{Image: suite.Image}}
+	svc.Spec.Template.Spec.Containers = []corev1.Container{{Image: image}}
 	return svc
 }
 

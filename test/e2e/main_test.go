@@ -14,10 +14,12 @@ import (
 	"weir.dev/test/harness"
 )
 
+// probeImage is of the program that the tests deploy.
+const probeImage = "weir.local/probe"
+
 // suite is set up once by TestMain.
 var suite = harness.Suite{
-	App:   "../apps/probe",
-	Image: "weir.local/probe",
+	Images: map[string]string{probeImage: "../apps/probe"},
 	// Zero within seconds instead of a minute and a half.
 	SetUp: func(ctx context.Context, s *harness.System) error {
 		return s.SetConfig(ctx, "config-autoscaler", map[string]string{"scale-to-zero-grace-period": "1s"})

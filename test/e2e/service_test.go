@@ -60,7 +60,7 @@ func newWorldIn(ctx context.Context, t *testing.T, s *harness.System) *world {
 func probeService(name string, change ...func(*servingv1.Service)) *servingv1.Service {
 	svc := &servingv1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	svc.Spec.Template.Annotations = map[string]string{"autoscaling.knative.dev/window": "6s"}
-	svc.Spec.Template.Spec.Containers = []corev1.Container{{Image: suite.Image}}
+	svc.Spec.Template.Spec.Containers = []corev1.Container{{Image: probeImage}}
 	for _, c := range change {
 		c(svc)
 	}

@@ -23,9 +23,8 @@ const startLimit = 3 * time.Minute
 type Suite struct {
 	// Args are added to weir up.
 	Args []string
-	// App is the directory of the Go program to make the image Image of; "" makes none.
-	App   string
-	Image string
+	// Images are made before the system starts: the directory of a Go program by its tag.
+	Images map[string]string
 	// SetUp is called once the system answers.
 	SetUp func(context.Context, *System) error
 
@@ -46,6 +45,9 @@ func (s *Suite) Flags(f *flag.FlagSet) {
 	f.StringVar(&s.split, "split", "", "run controller and gateway as processes of their own, from this directory")
 	f.StringVar(&s.gateway, "gateway", "", "host:port of that system's gateway")
 }
+
+// Elsewhere tells whether the system runs already: -kubeconfig says where.
+func (s *Suite) Elsewhere() bool { return s.kubeconfig != "" }
 
 // Gateway is the address that -gateway gives, "" where each URL's own port on loopback is the address.
 func (s *Suite) Gateway() string { return s.gateway }
@@ -147,10 +149,10 @@ func (s *Suite) Build(ctx context.Context, dataDir, dir, tag string, out io.Writ
 	return nil
 }
 
-// Start starts a Weir of a data directory of its own, with the suite's image in it, and waits until it is ready.
+// Start starts a Weir of a data directory of its own, with the suite's images in it, and waits until it is ready.
 func (s *Suite) Start(ctx context.Context, dataDir string, out *os.File, args ...string) (*Weir, error) {
-	if s.App != "" {
-		if err := s.Build(ctx, dataDir, s.App, s.Image, out); err != nil {
+	for tag, dir := range s.Images {
+		if err := s.Build(ctx, dataDir, dir, tag, out); err != nil {
 			return nil, err
 		}
 	}
