@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"weir.dev/pkg/reconciler"
 )
 
 func (k *Kind[T]) resource() schema.GroupResource {
@@ -33,10 +35,23 @@ func (r *Reconciler[T]) addFinalizer(ctx context.Context, obj T) (T, error) {
 	return r.patchFinalizers(ctx, obj, append(slices.Clone(obj.GetFinalizers()), r.finalizer), []string{r.finalizer})
 }
 
-// removeFinalizer lets the object go. One that is gone is fine.
+// removeFinalizer lets the object go. One that is gone is fine. A conflict is
+// no reason to finalize again: the finalizer is removed from what is stored by then.
 func (r *Reconciler[T]) removeFinalizer(ctx context.Context, obj T) error {
-	others := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return f == r.finalizer })
-	_, err := r.patchFinalizers(ctx, obj, others, nil)
+	err := reconciler.RetryUpdateConflicts(func(attempt int) error {
+		if attempt > 0 {
+			var err error
+			if obj, err = r.reread(ctx, obj); err != nil {
+				return err
+			}
+		}
+		if !hasFinalizer(obj, r.finalizer) {
+			return nil
+		}
+		others := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return f == r.finalizer })
+		_, err := r.patchFinalizers(ctx, obj, others, nil)
+		return err
+	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -6,8 +6,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	duckv1 "weir.dev/pkg/apis/duck/v1"
@@ -75,23 +77,36 @@ func (r run[T]) reconcileKind(ctx context.Context, cached T, finalizes bool) err
 	return r.report(ctx, obj, event)
 }
 
+// finalizeKind looks past the cache first: one that is behind, as just after
+// the finalizer was removed or when leadership comes with the connection, shows
+// an object that is finalized already, and FinalizeKind must not see it again.
 func (r run[T]) finalizeKind(ctx context.Context, cached T, finalizer Finalizer[T]) error {
 	if !hasFinalizer(cached, r.finalizer) {
 		return nil
 	}
-	obj := cached.DeepCopy()
+	stored, err := r.reread(ctx, cached)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s %s: %w", r.kind.GVK.Kind, r.key, err)
+	}
+	if !hasFinalizer(stored, r.finalizer) {
+		return nil
+	}
+	obj := stored.DeepCopy()
 	event := contain(ctx, finalizer.FinalizeKind, obj)
 	if isPanic(event) {
 		return r.report(ctx, obj, event)
 	}
 	if completes(event) {
 		// With the finalizer the object goes: there is no status to write.
-		if err := r.removeFinalizer(ctx, cached); err != nil {
+		if err := r.removeFinalizer(ctx, stored); err != nil {
 			return err
 		}
 		return r.report(ctx, obj, event)
 	}
-	if err := r.writeStatus(ctx, cached, obj); err != nil {
+	if err := r.writeStatus(ctx, stored, obj); err != nil {
 		return err
 	}
 	return r.report(ctx, obj, event)

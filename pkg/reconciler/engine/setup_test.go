@@ -81,6 +81,7 @@ type fakeClient struct {
 	stored    *duckv1.KResource
 	writes    []string
 	conflicts int   // how many status updates meet a conflict
+	refused   int   // how many patches meet one
 	err       error // what every write returns
 }
 
@@ -102,6 +103,10 @@ func (c *fakeClient) UpdateStatus(_ context.Context, o *duckv1.KResource, _ meta
 
 func (c *fakeClient) Patch(_ context.Context, _ string, _ types.PatchType, data []byte, _ metav1.PatchOptions, _ ...string) (*duckv1.KResource, error) {
 	c.writes = append(c.writes, "patch "+string(data))
+	if c.refused > 0 {
+		c.refused--
+		return nil, errConflict
+	}
 	if c.err == nil {
 		if err := json.Unmarshal(data, c.stored); err != nil {
 			return nil, err
