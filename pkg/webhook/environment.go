@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+
+	"weir.dev/pkg/environment"
 )
 
 // Environment variables of a webhook process.
@@ -32,15 +34,11 @@ func NameFromEnv() string {
 // PortFromEnv is the port to serve on, from WEBHOOK_PORT, else defaultPort. It
 // panics on what is no port.
 func PortFromEnv(defaultPort int) int {
-	value := os.Getenv(portEnvKey)
-	if value == "" {
-		return defaultPort
+	port, err := environment.Port(portEnvKey, defaultPort)
+	if err != nil {
+		panic(err)
 	}
-	port, err := strconv.ParseUint(value, 10, 16)
-	if err != nil || port == 0 {
-		panic(fmt.Sprintf("the environment variable %q must be a port from 1 to 65535, not %q", portEnvKey, value))
-	}
-	return int(port)
+	return port
 }
 
 // SecretNameFromEnv is the name of the Secret with the server's certificate,

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"weir.dev/pkg/environment"
 	networktls "weir.dev/pkg/network/tls"
 )
 
@@ -76,15 +77,11 @@ func (s *server) shutdown(ctx context.Context) error {
 }
 
 func port() (int, error) {
-	s := os.Getenv(envPrefix + "PORT")
-	if s == "" {
-		return defaultPort, nil
+	port, err := environment.Port(envPrefix+"PORT", defaultPort)
+	if err == nil && port < lowestPort {
+		err = fmt.Errorf("%sPORT: want a port from %d, got %d", envPrefix, lowestPort, port)
 	}
-	port, err := strconv.ParseUint(s, 10, 16)
-	if err != nil || port < lowestPort {
-		return 0, fmt.Errorf("%sPORT: want a port from %d, got %q", envPrefix, lowestPort, s)
-	}
-	return int(port), nil
+	return port, err
 }
 
 // tlsConfig returns nil when metrics are served in the clear.
