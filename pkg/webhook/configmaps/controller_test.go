@@ -98,6 +98,50 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
+func TestExampleAndTolerance(t *testing.T) {
+	cluster, impl := start(t)
+	example := func(cm *corev1.ConfigMap) {
+		cm.Annotations = map[string]string{configmap.ExampleChecksumAnnotation: "00000000"}
+		cm.Data[configmap.ExampleKey] = "changed"
+	}
+	tests := map[string]struct {
+		reason   string
+		old, now []func(*corev1.ConfigMap)
+		want     bool // allowed
+		warnings int
+	}{
+		"Example":     {"it has no effect", nil, []func(*corev1.ConfigMap){example}, false, 0},
+		"OldExample":  {"it was so before", []func(*corev1.ConfigMap){example}, []func(*corev1.ConfigMap){example}, true, 1},
+		"BadAsBefore": {"another key may change", []func(*corev1.ConfigMap){huge}, []func(*corev1.ConfigMap){huge}, true, 1},
+		"Worse":       {"a new mistake is none of before", []func(*corev1.ConfigMap){example}, []func(*corev1.ConfigMap){example, huge}, false, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := impl.Reconciler.(webhook.AdmissionController).Admit(cluster.Ctx, &admissionv1.AdmissionRequest{
+				Operation: webhook.Update, Object: configMap(t, tc.now), OldObject: configMap(t, tc.old),
+			})
+			if got.Allowed != tc.want || len(got.Warnings) != tc.warnings {
+				t.Errorf("%s: got %+v", tc.reason, got)
+			}
+		})
+	}
+}
+
+func huge(cm *corev1.ConfigMap) { cm.Data["size"] = "huge" }
+
+func configMap(t *testing.T, changes []func(*corev1.ConfigMap)) runtime.RawExtension {
+	t.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config-size"}, Data: map[string]string{}}
+	for _, change := range changes {
+		change(cm)
+	}
+	body, err := json.Marshal(cm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runtime.RawExtension{Raw: body}
+}
+
 func TestBadConstructor(t *testing.T) {
 	cluster := hooktest.New(t, webhook.Options{})
 	defer func() {

@@ -137,6 +137,13 @@ func TestAdmit(t *testing.T) {
 			"the schema has judged it", false, nil,
 			request(webhook.Create, `{"spec":{"colour":"red"}}`, ""), []string{`"size":"medium"`}, false,
 		},
+		"Mistyped": {"the schema speaks next, and names the field", false, nil, request(webhook.Create, `{"spec":7}`, ""), []string{`{"spec":7}`}, false},
+		"NoObject": {"a review may be anything", false, nil, request(webhook.Create, "", ""), []string{"mutation failed: the request has no object"}, true},
+		"Owned": {
+			"its owner has an author", false, nil,
+			request(webhook.Create, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u"}]},"spec":{"size":"big"}}`, ""),
+			[]string{`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u"}]},"spec":{"size":"big"}}`}, false,
+		},
 		"Deletion": {"nothing is to be filled in", false, nil, request(webhook.Delete, "", `{"spec":{}}`), []string{""}, false},
 	}
 	for name, tc := range tests {

@@ -108,3 +108,43 @@ func TestAdmit(t *testing.T) {
 		})
 	}
 }
+
+func TestTolerance(t *testing.T) {
+	tests := map[string]struct {
+		reason   string
+		kind     string
+		old, now string
+		want     string // the refusal; "" for none
+		warnings []string
+	}{
+		"SameSpec": {
+			"a label may change beside a spec that was stored under other rules", "Gadget",
+			`{"spec":{"size":"huge"}}`, `{"metadata":{"labels":{"a":"b"}},"spec":{"size":"huge"}}`, "", []string{"invalid value: huge: spec.size"},
+		},
+		"WorseSpec":  {"one that becomes bad is refused", "Gadget", `{"spec":{"size":"small"}}`, `{"spec":{"size":"huge"}}`, "validation failed: invalid value: huge: spec.size", nil},
+		"Leaving":    {"whoever takes its finalizer off cannot mend it", "Gadget", `{"spec":{"size":"small"}}`, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"size":"huge"}}`, "", nil},
+		"OldIsJunk":  {"what was stored cannot be read", "Gadget", `7`, `{"spec":{}}`, "decoding request failed: cannot decode incoming old object: json: cannot unmarshal number into Go value of type hooktest.Gadget", nil},
+		"OtherKinds": {"it must not pass unseen", "Unheard", `{}`, `{}`, "unhandled kind: test.weir.dev/v1, Kind=Unheard", nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster, impl := start(t)
+			req := &admissionv1.AdmissionRequest{
+				Operation: webhook.Update, Kind: metav1.GroupVersionKind(hooktest.GadgetKind),
+				Object: runtime.RawExtension{Raw: []byte(tc.now)}, OldObject: runtime.RawExtension{Raw: []byte(tc.old)},
+			}
+			req.Kind.Kind = tc.kind
+			got := impl.Reconciler.(webhook.AdmissionController).Admit(cluster.Ctx, req)
+			message := ""
+			if !got.Allowed {
+				message = got.Result.Message
+			}
+			if message != tc.want {
+				t.Errorf("%s: got %q, want %q", tc.reason, message, tc.want)
+			}
+			if diff := cmp.Diff(tc.warnings, got.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
