@@ -34,8 +34,10 @@ func (r *Reconciler[T]) writeStatus(ctx context.Context, stored, desired T) erro
 	if err == nil || apierrors.IsNotFound(err) {
 		return nil
 	}
-	r.recorder.Eventf(desired, corev1.EventTypeWarning, "UpdateFailed",
-		"Failed to update status for %q: %v", desired.GetName(), err)
+	if !apierrors.IsConflict(err) { // that passes by itself
+		r.recorder.Eventf(desired, corev1.EventTypeWarning, "UpdateFailed",
+			"Failed to update status for %q: %v", desired.GetName(), err)
+	}
 	return fmt.Errorf("updating the status of %s %s: %w", r.kind.GVK.Kind, desired.GetName(), err)
 }
 

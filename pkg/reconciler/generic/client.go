@@ -29,7 +29,9 @@ func (c typedClient[T]) Get(ctx context.Context, name string, opts metav1.GetOpt
 }
 
 // UpdateStatus implements engine.Client. It reads the object first and writes
-// only what differs: a T may know less of the status than there is.
+// only what differs: a T may know less of the status than there is. The server
+// applies that to whatever the object is by then, so that nobody who writes the
+// object all the time can keep it out.
 func (c typedClient[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	stored, err := c.Get(ctx, obj.GetName(), metav1.GetOptions{})
 	if err != nil {
@@ -44,8 +46,8 @@ func (c typedClient[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.Upd
 	}, "status")
 }
 
-// statusPatch makes the status of before that of after; it holds for the
-// object and the version that after was made from.
+// statusPatch makes the status of before that of after; it holds for that
+// object, not for another of its name.
 func (c typedClient[T]) statusPatch(before, after T) ([]byte, error) {
 	was, err := json.Marshal(map[string]any{"status": status(before).Interface()})
 	if err != nil {
@@ -63,7 +65,7 @@ func (c typedClient[T]) statusPatch(before, after T) ([]byte, error) {
 	if err := json.Unmarshal(patch, &fields); err != nil {
 		return nil, err
 	}
-	fields["metadata"] = map[string]any{"uid": after.GetUID(), "resourceVersion": after.GetResourceVersion()}
+	fields["metadata"] = map[string]any{"uid": after.GetUID()}
 	return json.Marshal(fields)
 }
 
