@@ -17,8 +17,12 @@ import (
 	"weir.dev/pkg/observability"
 )
 
-// scope names the instruments of this package.
-const scope = "weir.dev/pkg/controller"
+const (
+	// scope names the instruments and spans of this package.
+	scope = "weir.dev/pkg/controller"
+	// queueScope is the name by which dashboards know the queues' instruments.
+	queueScope = "knative.dev/pkg/observability/metrics/k8s"
+)
 
 // queueMetrics is what a work queue counts. A queue is made before anybody
 // knows with which provider metrics are recorded, so it counts by itself, and
@@ -59,7 +63,7 @@ func (m *queueMetrics) NewLongestRunningProcessorSecondsMetric(string) workqueue
 // publish hands the counts of the queue of that name to the provider of ctx
 // until the function that it returns is called.
 func (m *queueMetrics) publish(ctx context.Context, name string) (func(), error) {
-	meter := observability.GetMeterProvider(ctx).Meter(scope)
+	meter := observability.GetMeterProvider(ctx).Meter(queueScope)
 	of := metric.WithAttributeSet(attribute.NewSet(attribute.String("name", name)))
 	var errs []error
 	histogram := func(name, what string) metric.Float64Histogram {

@@ -70,7 +70,8 @@ type Options struct {
 	EnableHTTP2 bool
 
 	// MeterProvider, TracerProvider and TextMapPropagator are for telemetry;
-	// nil means OpenTelemetry's global ones.
+	// nil providers mean those of the context (package observability), a nil
+	// propagator that of W3C's trace context and baggage.
 	MeterProvider     metric.MeterProvider
 	TracerProvider    trace.TracerProvider
 	TextMapPropagator propagation.TextMapPropagator

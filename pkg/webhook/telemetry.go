@@ -9,18 +9,19 @@ import (
 	"net/http"
 	"time"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
 )
 
 // scope is the instrumentation scope; dashboards know it by this name.
 const scope = "knative.dev/pkg/webhook"
 
-// Telemetry is where a server's metrics and traces go. Nil fields mean
-// OpenTelemetry's global ones.
+// Telemetry is where a server's metrics and traces go. Nil fields mean nowhere;
+// without a propagator the trace context of W3C and baggage are read.
 type Telemetry struct {
 	MeterProvider     metric.MeterProvider
 	TracerProvider    trace.TracerProvider
@@ -36,13 +37,13 @@ type telemetry struct {
 
 func newTelemetry(t Telemetry) (*telemetry, error) {
 	if t.MeterProvider == nil {
-		t.MeterProvider = otel.GetMeterProvider()
+		t.MeterProvider = metricnoop.NewMeterProvider()
 	}
 	if t.TracerProvider == nil {
-		t.TracerProvider = otel.GetTracerProvider()
+		t.TracerProvider = tracenoop.NewTracerProvider()
 	}
 	if t.TextMapPropagator == nil {
-		t.TextMapPropagator = otel.GetTextMapPropagator()
+		t.TextMapPropagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 	}
 	duration, err := t.MeterProvider.Meter(scope).Float64Histogram("kn.webhook.handler.duration",
 		metric.WithDescription("The time a webhook takes to answer a request."),

@@ -15,6 +15,7 @@ import (
 
 	"weir.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"weir.dev/pkg/logging"
+	"weir.dev/pkg/observability"
 	"weir.dev/pkg/system"
 )
 
@@ -53,10 +54,20 @@ func New(ctx context.Context, controllers []any) (*Webhook, error) {
 	wh.server, err = NewServer(ServerConfig{
 		TLS: cfg, Controllers: controllers, Synced: wh.synced,
 		GracePeriod: opts.GracePeriod, EnableHTTP2: opts.EnableHTTP2,
-		Telemetry: Telemetry{opts.MeterProvider, opts.TracerProvider, opts.TextMapPropagator},
+		Telemetry: opts.telemetry(ctx),
 		Log:       log,
 	})
 	return wh, err
+}
+
+func (o Options) telemetry(ctx context.Context) Telemetry {
+	if o.MeterProvider == nil {
+		o.MeterProvider = observability.GetMeterProvider(ctx)
+	}
+	if o.TracerProvider == nil {
+		o.TracerProvider = observability.GetTracerProvider(ctx)
+	}
+	return Telemetry{o.MeterProvider, o.TracerProvider, o.TextMapPropagator}
 }
 
 // InformersHaveSynced lets those controllers answer that are not stateless.
