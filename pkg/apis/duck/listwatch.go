@@ -31,7 +31,7 @@ func ListWatch(resource dynamic.ResourceInterface, client dynamic.Interface, exa
 			if err != nil {
 				return nil, err
 			}
-			return watch.Filter(w, func(e watch.Event) (watch.Event, bool) { return typedEvent(e, example), true }), nil
+			return newTypedWatch(w, example), nil
 		},
 	}, client)
 }
