@@ -250,6 +250,15 @@ func TestOneRun(t *testing.T) {
 			wantWrites: []string{"status", "status", "status"},
 			wantStatus: "1 Ready=True",
 		},
+		"StatusConflictsOn": {
+			reason:     "conflicts that outlast the retries are for the queue, not for users",
+			object:     thing(),
+			reconciler: marks(corev1.ConditionTrue, nil),
+			mutate:     func(s *setup) { s.client.conflicts = 100 },
+			wantWrites: []string{"status", "status", "status", "status", "status", "status"},
+			wantErr:    errConflict,
+			wantStatus: "0 Ready=",
+		},
 		"StatusConflictOfAStaleCache": {
 			reason:     "nothing is written when the stored status turns out to be the same",
 			object:     thing(),

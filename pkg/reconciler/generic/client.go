@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,6 +37,9 @@ func (c typedClient[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.Upd
 	stored, err := c.Get(ctx, obj.GetName(), metav1.GetOptions{})
 	if err != nil {
 		return obj, err
+	}
+	if equality.Semantic.DeepEqual(status(stored).Interface(), status(obj).Interface()) {
+		return stored, nil
 	}
 	patch, err := c.statusPatch(stored, obj)
 	if err != nil {

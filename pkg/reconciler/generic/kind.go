@@ -59,13 +59,16 @@ func (k Kind[T]) Resource() schema.GroupVersionResource {
 }
 
 // Informer returns the informer of the context's set, which is started with it.
-// Its objects are Ts.
+// Its objects are Ts, with the context's transform applied.
 func (k Kind[T]) Informer(ctx context.Context) cache.SharedIndexInformer {
 	return injection.Share(ctx, k, func(ctx context.Context) (cache.SharedIndexInformer, controller.Informer) {
 		client := dynamicclient.Get(ctx)
 		resource := client.Resource(k.Resource()).Namespace(injection.GetNamespaceScope(ctx))
 		informer := cache.NewSharedIndexInformer(duck.ListWatch(resource, client, fresh[T]()), fresh[T](), controller.GetResyncPeriod(ctx),
 			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		if err := informer.SetTransform(injection.GetTransform(ctx)); err != nil {
+			panic(err) // only of an informer that runs
+		}
 		return informer, informer
 	})
 }
