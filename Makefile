@@ -43,8 +43,9 @@ test-unit: deps ## unit tests, with the race detector
 	cd embedded && go test -race -timeout 15m $(UNIT_EMBEDDED)
 
 .PHONY: test-integration
-test-integration: build ## the API against the embedded API server
+test-integration: build ## the API against the embedded API server, and what the controller kit does when that fails
 	go test -count=1 -timeout 15m ./test/integration/... -args -weir $(CURDIR)/$(BIN)/weir
+	go test -count=1 -race -timeout 10m ./test/failures/... -args -weir $(CURDIR)/$(BIN)/weir
 
 .PHONY: test-conformance
 test-conformance: build ## the MUSTs of the specification, one test a section
