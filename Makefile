@@ -9,7 +9,8 @@ BIN := .bin
 export GOFLAGS := -buildvcs=false
 
 # What is tested without a cluster: all of both modules but what links Kubernetes itself.
-UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/... ./test/kit/... ./test/codegen/...
+UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/... ./test/kit/... ./test/codegen/... ./test/docs/...
+UNIT_EXAMPLE := ./cmd/... ./pkg/... ./seed/...
 UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/... ./standalone/stack ./standalone/claim
 
 .PHONY: help
@@ -41,6 +42,7 @@ test-unit: deps ## unit tests, with the race detector
 	GOWORK=off go build ./...
 	go test -race -timeout 15m $(UNIT_ROOT)
 	cd embedded && go test -race -timeout 15m $(UNIT_EMBEDDED)
+	cd examples/controller && GOWORK=off go vet ./... && GOWORK=off go test -race -timeout 15m $(UNIT_EXAMPLE)
 
 .PHONY: test-integration
 test-integration: build ## the API against the embedded API server, and what the controller kit does when that fails
@@ -55,6 +57,7 @@ test-conformance: build ## the MUSTs of the specification, one test a section
 test-e2e: build build-race ## a running Weir from outside: controller and gateway with the race detector, then the one binary
 	go test -count=1 -timeout 20m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir -split $(CURDIR)/$(BIN)/race
 	go test -count=1 -short -timeout 20m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
+	cd examples/controller && GOWORK=off go test -count=1 -timeout 15m ./test/... -args -weir $(CURDIR)/$(BIN)/weir
 
 .PHONY: build-race
 build-race:
@@ -77,12 +80,14 @@ lint: ## golangci-lint, with the reasons in .golangci.yml
 	cd tools/lint && GOWORK=off go build -o ../../$(BIN)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(BIN)/golangci-lint run ./...
 	cd embedded && ../$(BIN)/golangci-lint run ./...
+	cd examples/controller && GOWORK=off ../../$(BIN)/golangci-lint run ./...
 
 .PHONY: verify
 verify: generate lint ## generate, format, lint, tidy; fails when that changes anything
 	gofmt -l -w $$(git ls-files '*.go')
 	GOWORK=off go mod tidy
 	cd embedded && GOWORK=off go mod tidy
+	cd examples/controller && GOWORK=off go mod tidy
 	git diff --exit-code
 
 .PHONY: clean

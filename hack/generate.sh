@@ -49,6 +49,9 @@ if [ -d pkg/codegen/cmd/injection-gen ]; then
 	bash hack/generate-injection.sh
 fi
 
+echo "generate: the example's code"
+bash examples/controller/hack/update-codegen.sh
+
 if [ -d internal/crdgen ]; then
 	echo "generate: CRDs"
 	go run ./internal/crdgen/cmd/crdgen -out config/crd

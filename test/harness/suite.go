@@ -46,9 +46,6 @@ func (s *Suite) Flags(f *flag.FlagSet) {
 	f.StringVar(&s.gateway, "gateway", "", "host:port of that system's gateway")
 }
 
-// Elsewhere tells whether the system runs already: -kubeconfig says where.
-func (s *Suite) Elsewhere() bool { return s.kubeconfig != "" }
-
 // Gateway is the address that -gateway gives, "" where each URL's own port on loopback is the address.
 func (s *Suite) Gateway() string { return s.gateway }
 

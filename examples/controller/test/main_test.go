@@ -31,9 +31,6 @@ func TestMain(m *testing.M) {
 	}}
 	suite.Flags(flag.CommandLine)
 	flag.Parse()
-	if suite.Binary == "" && !suite.Elsewhere() {
-		os.Exit(0) // nothing to run it on
-	}
 	os.Exit(suite.Main(m))
 }
 
