@@ -82,6 +82,7 @@ func Constructors() configmap.Constructors {
 	strict := parsers()
 	strict[NetworkName] = strictNetwork
 	strict[DomainName] = strictDomain
+	strict[ObservabilityName] = strictObservability
 	strict[DefaultsName] = fromData(apiconfig.StrictDefaults)
 	strict[FeaturesName] = fromData(apiconfig.StrictFeatures)
 	strict[AutoscalerName] = fromData(apiconfig.StrictAutoscaler)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	apiconfig "weir.dev/api/config"
+	"weir.dev/pkg/observability"
 )
 
 // strictNetwork is NewNetwork for the admission of config-network.
@@ -102,4 +103,12 @@ func named(cm *corev1.ConfigMap, errs ...error) error {
 		return fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
 	}
 	return nil
+}
+
+// strictObservability is NewObservability for the admission of config-observability: what processes need of it must do, too.
+func strictObservability(cm *corev1.ConfigMap) (*Observability, error) {
+	if _, err := observability.NewConfigFromConfigMap(cm); err != nil {
+		return nil, err
+	}
+	return NewObservability(cm)
 }

@@ -50,6 +50,9 @@ func TestAdmission(t *testing.T) {
 		"defaults":        {"they are judged alike", DefaultsName, "revision-cpu-limit", "-1", "ConfigMap config-defaults: revision-cpu-limit"},
 		"feature":         {"they are judged alike", FeaturesName, "multi-container", "maybe", "ConfigMap config-features: multi-container"},
 		"autoscaler":      {"they are judged alike", AutoscalerName, "max-scale-down-rate", "Inf", "ConfigMap config-autoscaler: max-scale-down-rate"},
+		"metrics":         {"nobody knows it", ObservabilityName, "metrics-protocol", "carrier-pigeon", "metrics-protocol"},
+		"sampling":        {"a rate is a share", ObservabilityName, "tracing-sampling-rate", "7", "tracing-sampling-rate"},
+		"profiling":       {"the two words that there are", ObservabilityName, "runtime-profiling", "enabled", ""},
 		"retention":       {"time goes forward", GCName, "retain-since-create-time", "-1h", "retain-since-create-time"},
 	}
 	for name, tc := range tests {

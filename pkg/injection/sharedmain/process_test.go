@@ -50,7 +50,8 @@ func TestProcess(t *testing.T) {
 	if err != nil {
 		t.Errorf("runProcess: %v", err)
 	}
-	if _, err := http.Get("http://127.0.0.1:" + profiles); err == nil {
+	if conn, err := net.Dial("tcp", "127.0.0.1:"+profiles); err == nil {
+		conn.Close()
 		t.Error("profiles are served after the end")
 	}
 }

@@ -134,7 +134,8 @@ func TestPrometheus(t *testing.T) {
 	if err := p.Shutdown(t.Context()); err != nil {
 		t.Errorf("Shutdown: %v", err)
 	}
-	if _, err := http.Get(url); err == nil {
+	if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+		conn.Close()
 		t.Error("metrics are served after the end")
 	}
 }
