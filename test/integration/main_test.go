@@ -11,18 +11,23 @@ import (
 	"testing"
 
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
 	"weir.dev/test/harness"
 )
 
-// client talks to the API server under test, set once by TestMain.
-var client dynamic.Interface
+// client talks to the API server under test, at config; both are set once by TestMain.
+var (
+	client dynamic.Interface
+	config *rest.Config
+)
 
 func TestMain(m *testing.M) {
 	suite := harness.Suite{
 		Args: []string{"--parts", "network,cluster,controller"},
 		SetUp: func(_ context.Context, s *harness.System) (err error) {
-			client, err = dynamic.NewForConfig(s.Config)
+			config = s.Config
+			client, err = dynamic.NewForConfig(config)
 			return err
 		},
 	}
