@@ -22,6 +22,7 @@ import (
 	"weir.dev/pkg/logging"
 	"weir.dev/pkg/logging/logkey"
 	"weir.dev/pkg/observability"
+	"weir.dev/pkg/reconciler"
 )
 
 // TestMetrics: what was enqueued before the controller ran counts, too.
@@ -30,7 +31,7 @@ func TestMetrics(t *testing.T) {
 	ctx := observability.WithMeterProvider(t.Context(), sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
 	ctx, cancel := context.WithCancel(ctx)
 	tried := 0
-	impl := NewImpl(reconcilerFunc(func(_ context.Context, key string) error {
+	impl := NewImpl(alwaysAware(func(_ context.Context, key string) error {
 		switch tried++; {
 		case key == "bad":
 			return NewPermanentError(errors.New("bad"))
@@ -62,6 +63,14 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%d retries, want 1", got)
 	}
 }
+
+// awareFunc looks after leadership itself, so that no key waits for it.
+type awareFunc struct {
+	reconciler.LeaderAwareFuncs
+	reconcilerFunc
+}
+
+func alwaysAware(f reconcilerFunc) *awareFunc { return &awareFunc{reconcilerFunc: f} }
 
 // TestTraces: each run is a span, and its log entries carry the trace.
 func TestTraces(t *testing.T) {
