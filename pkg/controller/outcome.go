@@ -28,10 +28,11 @@ const (
 
 // outcomeOf reads a run's error. A run that ended because ctx did is skipped.
 func outcomeOf(ctx context.Context, err error) outcome {
+	if err == nil {
+		return done
+	}
 	requeue, _ := IsRequeueKey(err)
 	switch {
-	case err == nil:
-		return done
 	case requeue:
 		return requeued
 	case IsSkipKey(err), IsNamespaceTerminating(err), ctx.Err() != nil && errors.Is(err, ctx.Err()):

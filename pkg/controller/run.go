@@ -81,8 +81,9 @@ func (c *Impl) processNext(ctx context.Context) bool {
 		return true
 	}
 
-	ctx, end := c.trace(ctx, keyString(key))
-	err := c.reconcile(ctx, key)
+	name := keyString(key)
+	ctx, end := c.trace(ctx, name)
+	err := c.reconcile(ctx, name)
 	end(err)
 	c.settle(ctx, key, err)
 	return true
@@ -97,7 +98,8 @@ func (c *Impl) trace(ctx context.Context, key string) (context.Context, func(err
 	if span.SpanContext().HasTraceID() {
 		id = span.SpanContext().TraceID().String
 	}
-	ctx = logging.WithLogger(ctx, c.logger.With(logkey.TraceID, id(), logkey.Key, key))
+	// Most runs log nothing: their fields are not encoded.
+	ctx = logging.WithLogger(ctx, c.logger.WithLazy(logkey.TraceID, id(), logkey.Key, key))
 	return ctx, func(err error) {
 		if o := outcomeOf(ctx, err); o == failed || o == permanent {
 			span.SetStatus(codes.Error, err.Error())
@@ -108,13 +110,13 @@ func (c *Impl) trace(ctx context.Context, key string) (context.Context, func(err
 
 // reconcile turns a panic into an error: one broken object must not end the
 // work on all others.
-func (c *Impl) reconcile(ctx context.Context, key types.NamespacedName) (err error) {
+func (c *Impl) reconcile(ctx context.Context, key string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("reconcile panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	return c.Reconciler.Reconcile(ctx, keyString(key))
+	return c.Reconciler.Reconcile(ctx, key)
 }
 
 // staleTries is how often a key may act on outdated reads before that is worth
@@ -141,6 +143,9 @@ func (c *Impl) settle(ctx context.Context, key types.NamespacedName, err error) 
 
 // report logs what went wrong.
 func report(ctx context.Context, o outcome, tries int, err error) {
+	if err == nil {
+		return
+	}
 	logger := logging.FromContext(ctx)
 	switch {
 	case o == permanent:

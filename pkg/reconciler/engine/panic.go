@@ -18,7 +18,7 @@ type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprintf("the reconciler panicked: %v", e.value) }
 
-func isPanic(err error) bool { return errors.As(err, &panicError{}) }
+func isPanic(err error) bool { return err != nil && errors.As(err, &panicError{}) }
 
 // contain calls a method of a typed reconciler. Its panic becomes an error:
 // what breaks it with one object must not end the work on all others, and whoever

@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -52,11 +53,17 @@ func (r *Reconciler[T]) reread(ctx context.Context, obj T) (T, error) {
 }
 
 func (r *Reconciler[T]) updateStatus(ctx context.Context, stored, desired T) error {
-	if equality.Semantic.DeepEqual(r.kind.Status(stored), r.kind.Status(desired)) {
+	if same(r.kind.Status(stored), r.kind.Status(desired)) {
 		return nil
 	}
 	update := stored.DeepCopy()
 	r.kind.CopyStatus(update, desired)
 	_, err := r.kind.Client(desired.GetNamespace()).UpdateStatus(ctx, update, metav1.UpdateOptions{})
 	return err
+}
+
+// same tells whether two statuses say the same. Most are alike to the letter,
+// which is found out without an allocation a field.
+func same(a, b any) bool {
+	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }
