@@ -7,6 +7,7 @@
 package tracker
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func (t *tracker) Track(ref corev1.ObjectReference, obj any) error {
 
 // TrackReference implements Interface.
 func (t *tracker) TrackReference(ref Reference, obj any) error {
-	if err := ref.Validate(); err != nil {
+	if err := ref.Validate(context.Background()); err != nil {
 		return fmt.Errorf("invalid reference: %w", err)
 	}
 	object, err := kmeta.DeletionHandlingAccessor(obj)

@@ -107,7 +107,7 @@ func TestValidate(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := tc.ref.Validate(); err != nil {
+			if err := tc.ref.Validate(t.Context()); err != nil {
 				got = err.Error()
 			}
 			if got != tc.want {

@@ -7,6 +7,7 @@
 package reference
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,8 @@ import (
 
 	"weir.dev/pkg/apis"
 )
+
+var _ apis.Validatable = (*Reference)(nil)
 
 // Reference names one object, or all objects of a kind and namespace that a
 // selector matches.
@@ -58,7 +61,7 @@ func (ref *Reference) ObjectReference() corev1.ObjectReference {
 
 // ValidateObjectReference tells what keeps the reference from naming exactly
 // one object of a namespace.
-func (ref *Reference) ValidateObjectReference() *apis.FieldError {
+func (ref *Reference) ValidateObjectReference(context.Context) *apis.FieldError {
 	errs := ref.validateKind()
 	if ref.Name == "" {
 		return errs.Also(apis.ErrMissingField("name"))
@@ -68,7 +71,7 @@ func (ref *Reference) ValidateObjectReference() *apis.FieldError {
 
 // Validate tells what keeps the reference from naming one object or one
 // selection of a namespace.
-func (ref *Reference) Validate() *apis.FieldError {
+func (ref *Reference) Validate(context.Context) *apis.FieldError {
 	errs := ref.validateKind()
 	switch {
 	case ref.Selector != nil && ref.Name != "":
