@@ -40,6 +40,7 @@ test: test-unit test-integration test-conformance test-e2e ## everything that pr
 test-unit: deps ## unit tests, with the race detector
 	go vet $(UNIT_ROOT)
 	GOWORK=off go build ./...
+	cd bench && GOWORK=off go vet ./...
 	go test -race -timeout 15m $(UNIT_ROOT)
 	cd embedded && go test -race -timeout 15m $(UNIT_EMBEDDED)
 	cd examples/controller && GOWORK=off go vet ./... && GOWORK=off go test -race -timeout 15m $(UNIT_EXAMPLE)
@@ -68,8 +69,9 @@ soak: build ## the e2e tests twenty times over
 	go test -count=20 -timeout 3h ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
 
 .PHONY: bench
-bench: ## benchmarks
+bench: build ## benchmarks, and the controller kit beside controller-runtime (bench/README.md)
 	go test -run '^$$' -bench . -benchmem ./internal/... ./pkg/...
+	cd bench && go run . -weir ../$(BIN)/weir
 
 .PHONY: generate
 generate: ## regenerate clients, CRDs, deepcopy, the feed
@@ -80,6 +82,7 @@ lint: ## golangci-lint, with the reasons in .golangci.yml
 	cd tools/lint && GOWORK=off go build -o ../../$(BIN)/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	$(BIN)/golangci-lint run ./...
 	cd embedded && ../$(BIN)/golangci-lint run ./...
+	cd bench && ../$(BIN)/golangci-lint run ./...
 	cd examples/controller && GOWORK=off ../../$(BIN)/golangci-lint run ./...
 
 .PHONY: verify
@@ -87,6 +90,7 @@ verify: generate lint ## generate, format, lint, tidy; fails when that changes a
 	gofmt -l -w $$(git ls-files '*.go')
 	GOWORK=off go mod tidy
 	cd embedded && GOWORK=off go mod tidy
+	cd bench && GOWORK=off go mod tidy
 	cd examples/controller && GOWORK=off go mod tidy
 	git diff --exit-code
 
