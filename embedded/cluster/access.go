@@ -41,6 +41,7 @@ type certificates struct {
 	authority      *pki.Authority
 	serving        pki.KeyPair // API server
 	admin          pki.KeyPair // group system:masters: the kubeconfig's
+	controllers    pki.KeyPair // built-in controllers, told from people by their name
 	kubeletClient  pki.KeyPair // API server towards node agents
 	frontProxy     pki.KeyPair // API server towards aggregated API servers
 	serviceAccount pki.KeyPair // signs tokens; only the key is used
@@ -59,6 +60,7 @@ func (c *Cluster) issueCertificates() (certificates, error) {
 	}
 	issue(&p.serving, "apiserver", pki.Leaf{CommonName: "kube-apiserver", Names: c.servingNames(), Server: true})
 	issue(&p.admin, "admin", pki.Leaf{CommonName: "weir:admin", Organization: []string{"system:masters"}})
+	issue(&p.controllers, "controllers", pki.Leaf{CommonName: "system:kube-controller-manager", Organization: []string{"system:masters"}})
 	issue(&p.kubeletClient, "kubelet-client", pki.Leaf{CommonName: "kube-apiserver-kubelet-client"})
 	issue(&p.frontProxy, "front-proxy", pki.Leaf{CommonName: frontProxyName})
 	issue(&p.serviceAccount, "service-account", pki.Leaf{CommonName: "service-account-tokens"})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 
 	"k8s.io/client-go/rest"
 
@@ -83,13 +84,25 @@ func (c *Cluster) APIServer() string { return c.ln.Addr().String() }
 
 // RESTConfig gives a client configuration with the administrator's certificate and without client-side throttling. Each
 // call gives a new copy.
-func (c *Cluster) RESTConfig() *rest.Config {
+func (c *Cluster) RESTConfig() *rest.Config { return c.configOf(c.pki.admin) }
+
+// ConfigFor gives a client configuration of somebody else: a user of that name in these groups, who may do what roles bound to
+// them allow.
+func (c *Cluster) ConfigFor(user string, groups ...string) (*rest.Config, error) {
+	pair, err := c.pki.authority.Issue("user-"+strings.ReplaceAll(user, ":", "-"), pki.Leaf{CommonName: user, Organization: groups})
+	if err != nil {
+		return nil, fmt.Errorf("certificate of user %q: %w", user, err)
+	}
+	return c.configOf(pair), nil
+}
+
+func (c *Cluster) configOf(user pki.KeyPair) *rest.Config {
 	return &rest.Config{
 		Host: "https://" + c.APIServer(),
 		TLSClientConfig: rest.TLSClientConfig{
 			CAData:   c.pki.authority.CA.Cert,
-			CertData: c.pki.admin.Cert,
-			KeyData:  c.pki.admin.Key,
+			CertData: user.Cert,
+			KeyData:  user.Key,
 		},
 		QPS: -1, // the API server's own priority and fairness decides
 	}

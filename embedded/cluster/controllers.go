@@ -45,7 +45,7 @@ type controllerContext struct {
 }
 
 func (c *Cluster) controllerContext() (*controllerContext, error) {
-	cfg := c.RESTConfig()
+	cfg := c.configOf(c.pki.controllers)
 	cfg.UserAgent = "weir-controllers"
 	metadataClient, err := metadata.NewForConfig(cfg)
 	if err != nil {

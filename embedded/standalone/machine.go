@@ -20,9 +20,18 @@ import (
 // kubeletClient is the name that the API server's certificate for node agents carries.
 const kubeletClient = "kube-apiserver-kubelet-client"
 
+// clientOf is a client of a user with the rights that Kubernetes gives such a one.
+func (w *Weir) clientOf(user string, groups ...string) (kubernetes.Interface, error) {
+	cfg, err := w.cluster.ConfigFor(user, groups...)
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(cfg)
+}
+
 // serveNetwork starts cluster DNS, ClusterIPs and the way from pods to the API server.
 func (w *Weir) serveNetwork(context.Context) error {
-	client, err := kubernetes.NewForConfig(w.cluster.RESTConfig())
+	client, err := w.clientOf("system:kube-proxy")
 	if err != nil {
 		return err
 	}
@@ -50,7 +59,7 @@ func (w *Weir) startNode(ctx context.Context) error {
 }
 
 func (w *Weir) nodeConfig() (node.Config, error) {
-	client, err := kubernetes.NewForConfig(w.cluster.RESTConfig())
+	client, err := w.clientOf("system:node:"+nodeName, "system:nodes")
 	if err != nil {
 		return node.Config{}, err
 	}

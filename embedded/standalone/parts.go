@@ -23,6 +23,9 @@ import (
 // requestGrace is how long requests in hand may go on when Weir stops.
 const requestGrace = 15 * time.Second
 
+// controllerUser is the account whose rights config/rbac has.
+const controllerUser = "system:serviceaccount:" + systemNamespace + ":controller"
+
 const (
 	feedServerName = "weir-controller"
 	gatewayName    = "weir-gateway"
@@ -38,8 +41,12 @@ func (w *Weir) startController(ctx context.Context) error {
 	if !w.cfg.has(PartController) {
 		return w.applyConfig(ctx)
 	}
+	cfg, err := w.cluster.ConfigFor(controllerUser, "system:serviceaccounts", "system:serviceaccounts:"+systemNamespace)
+	if err != nil {
+		return err
+	}
 	cp, err := controlplane.New(controlplane.Config{
-		RESTConfig:   w.cluster.RESTConfig(),
+		RESTConfig:   cfg,
 		Namespace:    systemNamespace,
 		FeedListener: w.listeners.feed,
 		FeedTLS:      tlsConfig,

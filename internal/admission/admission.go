@@ -15,6 +15,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/client-go/kubernetes"
 	"weir.dev/api/config"
+	servingclient "weir.dev/client/clientset/versioned/typed/serving/v1"
 	"weir.dev/pkg/configmap"
 	"weir.dev/pkg/webhook"
 	"weir.dev/pkg/webhook/certificates"
@@ -27,6 +28,8 @@ import (
 type Config struct {
 	// Client registers the webhooks.
 	Client kubernetes.Interface
+	// Serving is asked who uses what is to be deleted; nil lets everything go.
+	Serving servingclient.ServingV1Interface
 	// Listener accepts the API server's connections; Admission owns it.
 	Listener net.Listener
 	// CertDir keeps the certification authority over restarts.
@@ -117,7 +120,9 @@ func controllersOf(cfg Config) ([]any, error) {
 	}
 	return []any{
 		defaulting.New(defaulting.Config{Path: defaultingPath, Kinds: kinds(), Context: withSettings}),
-		validation.New(validation.Config{Path: validationPath, Kinds: kinds(), Context: withSettings}),
+		validation.New(validation.Config{
+			Path: validationPath, Kinds: kinds(), Context: withSettings, Callbacks: callbacks(cfg.Serving),
+		}),
 		configMaps,
 	}, nil
 }

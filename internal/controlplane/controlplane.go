@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	servingclient "weir.dev/client/clientset/versioned/typed/serving/v1"
 	"weir.dev/internal/admission"
 	"weir.dev/internal/autoscaler"
 	"weir.dev/internal/controlplane/config"
@@ -66,7 +67,7 @@ func New(cfg Config) (*ControlPlane, error) {
 	return cp, cp.assembleAdmission(kube)
 }
 
-func (cp *ControlPlane) assembleAdmission(kube kubernetes.Interface) (err error) {
+func (cp *ControlPlane) assembleAdmission(kube kubernetes.Interface) error {
 	a := cp.cfg.Admission
 	if a == nil {
 		return nil
@@ -76,8 +77,13 @@ func (cp *ControlPlane) assembleAdmission(kube kubernetes.Interface) (err error)
 		log = logging.FromContext(context.Background())
 	}
 	cp.settings = admission.NewSettings(log)
+	serving, err := servingclient.NewForConfig(cp.cfg.RESTConfig)
+	if err != nil {
+		return fmt.Errorf("controlplane: %w", err)
+	}
 	cp.admission, err = admission.New(admission.Config{
 		Client:     kube,
+		Serving:    serving,
 		Listener:   a.Listener,
 		CertDir:    a.CertDir,
 		URL:        a.URL,
