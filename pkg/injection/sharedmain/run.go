@@ -33,7 +33,7 @@ import (
 // system.NamespaceOf(ctx).
 func Run(ctx context.Context, component string, cfg *rest.Config, ctors ...injection.ControllerConstructor) error {
 	cfg = rest.CopyConfig(cfg)
-	cfg.WarningHandlerWithContext = warnings{}
+	cfg.WarningHandlerWithContext = &warnings{}
 	ctx, informers := injection.Default.SetupInformers(ctx, cfg)
 	ctx, level, err := withLogger(ctx, component)
 	if err != nil {
