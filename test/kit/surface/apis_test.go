@@ -56,6 +56,9 @@ func (g *gadget) Validate(ctx context.Context) *apis.FieldError {
 	if g.Spec.Size > 10 {
 		errs = errs.Also(apis.ErrOutOfBoundsValue(g.Spec.Size, 0, 10, "size"))
 	}
+	if g.Spec.Colour == "grey" {
+		errs = errs.Also(apis.ErrInvalidValue(g.Spec.Colour, "colour", "dull").At(apis.WarningLevel))
+	}
 	return errs.Also(apis.CheckDeprecated(ctx, &g.Spec)).ViaField("spec")
 }
 

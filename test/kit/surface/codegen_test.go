@@ -5,12 +5,15 @@ package surface_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	clientgotesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
 
 	networkingv1alpha1 "weir.dev/api/networking/v1alpha1"
@@ -201,5 +204,56 @@ func TestNotLeading(t *testing.T) {
 	}
 	if d := cmp.Diff([]string(nil), writes); d != "" || len(events.Events) != 0 {
 		t.Errorf("who does not lead never writes (-want +got):\n%s", d)
+	}
+}
+
+// TestOptionsOfReconcilers: what options change of a run and of promotions.
+func TestOptionsOfReconcilers(t *testing.T) {
+	ctx, cs := fakeclient.With(t.Context(), service("name"))
+	ctx, _ = injection.Fake.SetupInformers(ctx, &rest.Config{})
+	informer := serviceinformer.Get(ctx)
+	for _, name := range []string{"name", "unwanted"} {
+		if err := informer.Informer().GetStore().Add(service(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var promoted, demoted []string
+	rec := servicereconciler.NewReconciler(ctx, zap.NewNop().Sugar(), cs, informer.Lister(), record.NewFakeRecorder(10), &full{}, controller.Options{
+		ConfigStore:   store("store"),
+		FinalizerName: "mine.example.com", UseServerSideApplyForFinalizers: true, FinalizerFieldManager: "manager", ForceApplyFinalizers: true,
+		SkipStatusUpdates: true,
+		PromoteFilterFunc: reconciler.NameFilterFunc("name"),
+		PromoteFunc:       func(b reconciler.Bucket) { promoted = append(promoted, b.Name()) },
+		DemoteFunc:        func(b reconciler.Bucket) { demoted = append(demoted, b.Name()) },
+	})
+	var enqueued []types.NamespacedName
+	leader := rec.(reconciler.LeaderAware)
+	if err := leader.Promote(reconciler.UniversalBucket(), func(_ reconciler.Bucket, k types.NamespacedName) { enqueued = append(enqueued, k) }); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]types.NamespacedName{key("ns", "name")}, enqueued); d != "" {
+		t.Errorf("enqueued at the promotion (-want +got):\n%s", d)
+	}
+	if err := rec.Reconcile(ctx, "ns/name"); err != nil {
+		t.Error(err)
+	}
+	var patches []string
+	for _, action := range cs.Actions() {
+		switch a := action.(type) {
+		case clientgotesting.PatchActionImpl:
+			patches = append(patches, string(a.GetPatchType()))
+			if !strings.Contains(string(a.GetPatch()), `["mine.example.com"]`) || a.PatchOptions.FieldManager != "manager" || !*a.PatchOptions.Force {
+				t.Errorf("the patch is %s, %+v", a.GetPatch(), a.PatchOptions)
+			}
+		case clientgotesting.UpdateActionImpl:
+			t.Errorf("no status is to be written: %v", a.GetObject())
+		}
+	}
+	if d := cmp.Diff([]string{string(types.ApplyPatchType)}, patches); d != "" {
+		t.Errorf("patches (-want +got):\n%s", d)
+	}
+	leader.Demote(reconciler.UniversalBucket())
+	if len(promoted) != 1 || len(demoted) != 1 {
+		t.Errorf("promoted %v, demoted %v", promoted, demoted)
 	}
 }

@@ -148,6 +148,10 @@ func TestValidation(t *testing.T) {
 			t.Errorf("%s: %+v", name, resp)
 		}
 	}
+	resp := admit(t, impl, gadgetKind, &gadget{Spec: gadgetSpec{Colour: "grey"}})
+	if d := cmp.Diff([]string{"invalid value: grey: spec.colour", "dull"}, resp.Warnings); d != "" || !resp.Allowed {
+		t.Errorf("warnings, a line each (-want +got):\n%s", d)
+	}
 }
 
 func TestConfigMapWebhook(t *testing.T) {
