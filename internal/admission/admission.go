@@ -120,9 +120,10 @@ func controllersOf(cfg Config) ([]any, error) {
 	}
 	return []any{
 		defaulting.New(defaulting.Config{Path: defaultingPath, Kinds: kinds(), Context: withSettings}),
-		validation.New(validation.Config{
-			Path: validationPath, Kinds: kinds(), Context: withSettings, Callbacks: callbacks(cfg.Serving),
-		}),
+		guard{
+			Controller: validation.New(validation.Config{Path: validationPath, Kinds: kinds(), Context: withSettings}),
+			client:     cfg.Serving,
+		},
 		configMaps,
 	}, nil
 }

@@ -5,20 +5,18 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"weir.dev/api/serving"
 	servingv1 "weir.dev/api/serving/v1"
 	servingclient "weir.dev/client/clientset/versioned/typed/serving/v1"
-	"weir.dev/pkg/apis"
 	"weir.dev/pkg/webhook"
 	"weir.dev/pkg/webhook/resourcesemantics/validation"
 )
@@ -31,46 +29,72 @@ var sweepers = []string{
 	"system:kube-controller-manager", // both, where they have no accounts of their own
 }
 
-// deletion keeps people from deleting a Revision that requests are routed to:
-// until the Configuration had made it again, they would fail.
-type deletion struct {
-	client servingclient.ServingV1Interface
+// guard is the validation of resources, and keeps people from deleting a
+// Revision that requests are routed to: until its Configuration had made it
+// again, they would fail. Whoever means it can force it (API specification,
+// Revision: forced deletion is RECOMMENDED).
+type guard struct {
+	*validation.Controller
+
+	client servingclient.ServingV1Interface // nil lets everything go
 }
 
-// revision refuses the deletion of a Revision that a Route leads to. One whose
+// Admit implements webhook.AdmissionController.
+func (g guard) Admit(ctx context.Context, req *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	revision := servingv1.SchemeGroupVersion.WithKind("Revision")
+	if req.Operation == admissionv1.Delete && req.Kind == metav1.GroupVersionKind(revision) && g.client != nil {
+		if err := g.deletion(ctx, req); err != nil {
+			return webhook.MakeErrorStatus("%v", err)
+		}
+	}
+	return g.Controller.Admit(ctx, req)
+}
+
+// deletion refuses the deletion of a Revision that a Route leads to. One whose
 // owners or Routes are going as well may go.
-func (d deletion) revision(ctx context.Context, rev *unstructured.Unstructured) error {
-	if rev.GetLabels()[serving.RoutingStateLabelKey] != string(servingv1.RoutingStateActive) ||
-		rev.GetDeletionTimestamp() != nil || sweeps(apis.GetUserInfo(ctx)) {
+func (g guard) deletion(ctx context.Context, req *admissionv1.AdmissionRequest) error {
+	rev := &servingv1.Revision{}
+	if err := json.Unmarshal(req.OldObject.Raw, rev); err != nil {
+		return fmt.Errorf("decoding request failed: cannot decode the Revision: %w", err)
+	}
+	if rev.Labels[serving.RoutingStateLabelKey] != string(servingv1.RoutingStateActive) || rev.DeletionTimestamp != nil ||
+		slices.Contains(sweepers, req.UserInfo.Username) || forced(req) {
 		return nil
 	}
-	if going, err := d.ownersGo(ctx, rev); going || err != nil {
+	if going, err := g.ownersGo(ctx, rev); going || err != nil {
 		return err
 	}
-	for name := range strings.SplitSeq(rev.GetAnnotations()[serving.RoutesAnnotationKey], ",") {
+	for name := range strings.SplitSeq(rev.Annotations[serving.RoutesAnnotationKey], ",") {
 		if name == "" {
 			continue
 		}
-		route, err := d.client.Routes(rev.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
+		route, err := g.client.Routes(rev.Namespace).Get(ctx, name, metav1.GetOptions{})
 		going, err := isGoing(route, err)
 		if err != nil {
 			return err
 		}
 		if !going {
-			return fmt.Errorf("revision %q is routed to by Route %q: change its traffic first", rev.GetName(), name)
+			return fmt.Errorf("revision %q is routed to by Route %q: change its traffic first, or force the deletion (kubectl delete --force)", rev.Name, name)
 		}
 	}
 	return nil
 }
 
+// forced tells whether there shall be no grace, which is how kubectl says --force.
+func forced(req *admissionv1.AdmissionRequest) bool {
+	options := &metav1.DeleteOptions{}
+	err := json.Unmarshal(req.Options.Raw, options)
+	return err == nil && options.GracePeriodSeconds != nil && *options.GracePeriodSeconds == 0
+}
+
 // ownersGo tells whether the Revision's Configuration, or that one's Service,
 // is going: the Revision is about to follow.
-func (d deletion) ownersGo(ctx context.Context, rev *unstructured.Unstructured) (bool, error) {
+func (g guard) ownersGo(ctx context.Context, rev *servingv1.Revision) (bool, error) {
 	owner := metav1.GetControllerOf(rev)
 	if owner == nil {
 		return false, nil
 	}
-	cfg, err := d.client.Configurations(rev.GetNamespace()).Get(ctx, owner.Name, metav1.GetOptions{})
+	cfg, err := g.client.Configurations(rev.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 	if going, err := isGoing(cfg, err); going || err != nil {
 		return going, err
 	}
@@ -78,12 +102,8 @@ func (d deletion) ownersGo(ctx context.Context, rev *unstructured.Unstructured) 
 	if owner == nil {
 		return false, nil
 	}
-	svc, err := d.client.Services(rev.GetNamespace()).Get(ctx, owner.Name, metav1.GetOptions{})
+	svc, err := g.client.Services(rev.Namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 	return isGoing(svc, err)
-}
-
-func sweeps(user *authenticationv1.UserInfo) bool {
-	return user != nil && slices.Contains(sweepers, user.Username)
 }
 
 // isGoing tells whether what was read is not there or being deleted.
@@ -95,14 +115,4 @@ func isGoing(o metav1.Object, err error) (bool, error) {
 		return false, fmt.Errorf("finding out who uses the Revision: %w", err)
 	}
 	return o.GetDeletionTimestamp() != nil, nil
-}
-
-// callbacks are what is looked at besides the objects themselves.
-func callbacks(client servingclient.ServingV1Interface) []map[schema.GroupVersionKind]validation.Callback {
-	if client == nil {
-		return nil
-	}
-	return []map[schema.GroupVersionKind]validation.Callback{{
-		servingv1.SchemeGroupVersion.WithKind("Revision"): validation.NewCallback(deletion{client}.revision, webhook.Delete),
-	}}
 }

@@ -4,20 +4,20 @@
 package admission
 
 import (
-	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"weir.dev/api/serving"
 	servingv1 "weir.dev/api/serving/v1"
 	"weir.dev/client/clientset/versioned/fake"
-	"weir.dev/pkg/apis"
 	"weir.dev/pkg/kmeta"
+	"weir.dev/pkg/webhook/resourcesemantics/validation"
 )
 
 // family is a Service with all that it owns.
@@ -61,11 +61,16 @@ func TestDeletionOfRevisions(t *testing.T) {
 		reason string
 		change func(*family)
 		user   string
+		grace  *int64
 		want   string // "" lets it go
 	}{
 		"Routed": {
 			reason: "requests would fail until it is made again",
 			want:   `revision "app-00001" is routed to by Route "app": change its traffic first`,
+		},
+		"Forced": {
+			reason: "somebody means it",
+			grace:  new(int64),
 		},
 		"Unrouted": {
 			reason: "nobody needs it",
@@ -115,15 +120,30 @@ func TestDeletionOfRevisions(t *testing.T) {
 			if tc.change != nil {
 				tc.change(f)
 			}
-			rev, err := runtime.DefaultUnstructuredConverter.ToUnstructured(f.revision)
-			if err != nil {
-				t.Fatal(err)
+			client := fake.NewSimpleClientset(f.stored()...).ServingV1()
+			g := guard{Controller: validation.New(validation.Config{Kinds: kinds()}), client: client}
+			response := g.Admit(t.Context(), &admissionv1.AdmissionRequest{
+				Operation: admissionv1.Delete,
+				Kind:      metav1.GroupVersionKind{Group: "serving.knative.dev", Version: "v1", Kind: "Revision"},
+				UserInfo:  authenticationv1.UserInfo{Username: tc.user},
+				OldObject: runtime.RawExtension{Raw: encode(t, f.revision)},
+				Options:   runtime.RawExtension{Raw: encode(t, &metav1.DeleteOptions{GracePeriodSeconds: tc.grace})},
+			})
+			if response.Allowed != (tc.want == "") {
+				t.Fatalf("%s: allowed is %v, result %v", tc.reason, response.Allowed, response.Result)
 			}
-			ctx := apis.WithUserInfo(context.Background(), &authenticationv1.UserInfo{Username: tc.user})
-			err = deletion{fake.NewSimpleClientset(f.stored()...).ServingV1()}.revision(ctx, &unstructured.Unstructured{Object: rev})
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
+			if !response.Allowed && !strings.Contains(response.Result.Message, tc.want) {
+				t.Errorf("%s: refused with %q, want %q", tc.reason, response.Result.Message, tc.want)
 			}
 		})
 	}
+}
+
+func encode(t *testing.T, o any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
