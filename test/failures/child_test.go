@@ -11,9 +11,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
 
 	"go.uber.org/zap"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"weir.dev/pkg/apis"
 	"weir.dev/pkg/controller"
@@ -30,6 +35,25 @@ const (
 	namespaceEnv  = "FAILURES_NAMESPACE"
 	witnessEnv    = "FAILURES_WITNESS" // the URL that hears what it does
 )
+
+// output is what several processes print.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
 
 // childMain is a replica's main function.
 func childMain(stderr io.Writer) int {
@@ -84,4 +108,26 @@ func (r reporter) tell(ctx context.Context, what string, o *Thing) error {
 		return errors.New(resp.Status)
 	}
 	return nil
+}
+
+// writeKubeconfig writes the suite's configuration for other processes.
+func writeKubeconfig(t *testing.T) string {
+	t.Helper()
+	cfg := suite.System.Config
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	err := clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{"c": {
+			Server: cfg.Host, CertificateAuthorityData: cfg.CAData, CertificateAuthority: cfg.CAFile,
+		}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{"u": {
+			Token: cfg.BearerToken, ClientCertificateData: cfg.CertData, ClientKeyData: cfg.KeyData,
+			ClientCertificate: cfg.CertFile, ClientKey: cfg.KeyFile,
+		}},
+		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
+		CurrentContext: "x",
+	}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -5,19 +5,18 @@ package failures
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/retry"
 )
 
@@ -27,6 +26,8 @@ const (
 	perTerm = 40
 )
 
+var seedFlag = flag.Uint64("seed", 0, "kill leaders at the moments of this seed; 0 takes another each time")
+
 // TestLeaderKilled kills the leader of two replicas at random moments, while
 // things come and go and somebody else writes them. Each is reconciled and
 // finalised, by one replica at a time, and not again once its finalizer is gone.
@@ -34,8 +35,11 @@ func TestLeaderKilled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-seed %d", seed)
 	r := &rivals{
 		ctx: ctx, t: t, random: rand.New(rand.NewPCG(seed, 0)),
 		namespace: newNamespace(ctx, t, suite.System.Config), kubeconfig: writeKubeconfig(t),
@@ -44,7 +48,7 @@ func TestLeaderKilled(t *testing.T) {
 	r.things = newThingClient(t, suite.System.Config, r.namespace)
 	r.witness = newWitness(t, r.things)
 	r.hasten()
-	t.Cleanup(r.killAll)
+	t.Cleanup(r.end)
 	r.spawn()
 	r.spawn()
 	for term := range kills {
@@ -65,6 +69,7 @@ type rivals struct {
 
 	spawned int
 	running map[string]*exec.Cmd
+	output  output
 	made    int
 	uids    map[string]string // of all things that were ever made, by name
 }
@@ -88,7 +93,7 @@ func (r *rivals) spawn() {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+name, kubeconfigEnv+"="+r.kubeconfig,
 		namespaceEnv+"="+r.namespace, witnessEnv+"="+r.witness.URL)
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = &r.output
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -103,9 +108,18 @@ func (r *rivals) kill(name string) {
 	r.witness.killed(name)
 }
 
-func (r *rivals) killAll() {
+// end kills who is left. What they printed is of interest if anything went
+// wrong, and the race detector's word is wrong enough.
+func (r *rivals) end() {
 	for name := range r.running {
 		r.kill(name)
+	}
+	printed := r.output.String()
+	if strings.Contains(printed, "DATA RACE") {
+		r.t.Error("there is a data race")
+	}
+	if r.t.Failed() {
+		r.t.Logf("the replicas printed:\n%s", printed)
 	}
 }
 
@@ -224,26 +238,4 @@ func (r *rivals) finish() {
 		uids = append(uids, uid)
 	}
 	r.witness.check(r.t, uids)
-}
-
-// writeKubeconfig writes the suite's configuration for other processes.
-func writeKubeconfig(t *testing.T) string {
-	t.Helper()
-	cfg := suite.System.Config
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	err := clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{"c": {
-			Server: cfg.Host, CertificateAuthorityData: cfg.CAData, CertificateAuthority: cfg.CAFile,
-		}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{"u": {
-			Token: cfg.BearerToken, ClientCertificateData: cfg.CertData, ClientKeyData: cfg.KeyData,
-			ClientCertificate: cfg.CertFile, ClientKey: cfg.KeyFile,
-		}},
-		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
-		CurrentContext: "x",
-	}, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -36,7 +37,11 @@ func TestTwoClusters(t *testing.T) {
 	defer cancel()
 	other := newServer(ctx, t)
 	before := goleak.IgnoreCurrent()
-	clusters := []*cluster{newCluster(ctx, t, "one", suite.System.Config), newCluster(ctx, t, "two", other.cfg)}
+	namespace := fmt.Sprintf("clusters-%d", time.Now().UnixNano()) // the same in both
+	clusters := []*cluster{
+		newCluster(ctx, t, "one", namespace, suite.System.Config),
+		newCluster(ctx, t, "two", namespace, other.cfg),
+	}
 	const count = 10
 	for _, c := range clusters {
 		c.component = start(scoped(ctx, c.namespace), t, c.cfg, c.newSecretUser, newThingController(newCopier(), newLeading().options))
@@ -68,14 +73,13 @@ type cluster struct {
 	watches   func() []string
 }
 
-func newCluster(ctx context.Context, t *testing.T, name string, cfg *rest.Config) *cluster {
+func newCluster(ctx context.Context, t *testing.T, name, namespace string, cfg *rest.Config) *cluster {
 	t.Helper()
 	cfg = rest.CopyConfig(cfg)
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const namespace = "two-clusters" // in both of them
 	_, err = kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
