@@ -97,7 +97,7 @@ func (b bench) memory() error {
 	return b.compare([]string{filteredSide, unfilteredSide}, "memory", func(int) []string { return nil },
 		row{"Secrets informer, filtered and not: heap in use, MiB", "heap", lower},
 		row{"… resident, MiB", "rss", lower},
-		row{"… most ever resident, MiB", "peak", lower})
+		row{"… of that data, not the program itself, MiB", "data", lower})
 }
 
 // better tells which of two figures is.

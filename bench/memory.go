@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -52,11 +53,11 @@ func measureMemory(ctx context.Context, side string, cfg *rest.Config) (result, 
 		return nil, err
 	}
 	rss, err1 := field(string(status), "VmRSS")
-	peak, err2 := field(string(status), "VmHWM")
-	if err1 != nil || err2 != nil {
-		return nil, fmt.Errorf("/proc/self/status: %w, %w", err1, err2)
+	data, err2 := field(string(status), "RssAnon")
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("/proc/self/status: %w", err)
 	}
-	return result{"heap": float64(m.HeapInuse) / mib, "rss": rss, "peak": peak}, nil
+	return result{"heap": float64(m.HeapInuse) / mib, "rss": rss, "data": data}, nil
 }
 
 // field reads a line of /proc/self/status, which is in kB, as MiB.
