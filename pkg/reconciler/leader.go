@@ -4,6 +4,7 @@
 package reconciler
 
 import (
+	"context"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -43,31 +44,66 @@ type LeaderAwareFuncs struct {
 	// DemoteFunc is called after the bucket no longer counts as led.
 	DemoteFunc func(b Bucket)
 
-	mu      sync.RWMutex
-	buckets map[string]Bucket
+	mu    sync.RWMutex
+	terms map[string]term
+}
+
+// term is the time in which a replica leads a bucket; ended is closed after it.
+type term struct {
+	Bucket
+
+	ended chan struct{}
 }
 
 var _ LeaderAware = (*LeaderAwareFuncs)(nil)
 
 // IsLeaderFor tells whether this replica leads the key.
 func (f *LeaderAwareFuncs) IsLeaderFor(key types.NamespacedName) bool {
+	_, leads := f.termOf(key)
+	return leads
+}
+
+// termOf is the term in which this replica leads the key, if it does.
+func (f *LeaderAwareFuncs) termOf(key types.NamespacedName) (term, bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for _, b := range f.buckets {
-		if b.Has(key) {
-			return true
+	for _, t := range f.terms {
+		if t.Has(key) {
+			return t, true
 		}
 	}
-	return false
+	return term{}, false
+}
+
+// WhileLeading returns a context that ends, at the latest, when this replica no
+// longer leads the key: what must not be done by two at once must be done in it.
+// It is to be cancelled.
+func (f *LeaderAwareFuncs) WhileLeading(ctx context.Context, key types.NamespacedName) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	t, leads := f.termOf(key)
+	if !leads {
+		cancel()
+		return ctx, cancel
+	}
+	go func() {
+		select {
+		case <-t.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // Promote implements LeaderAware.
 func (f *LeaderAwareFuncs) Promote(b Bucket, enq func(Bucket, types.NamespacedName)) error {
 	f.mu.Lock()
-	if f.buckets == nil {
-		f.buckets = make(map[string]Bucket, 1)
+	if f.terms == nil {
+		f.terms = make(map[string]term, 1)
 	}
-	f.buckets[b.Name()] = b
+	if _, leads := f.terms[b.Name()]; !leads {
+		f.terms[b.Name()] = term{Bucket: b, ended: make(chan struct{})}
+	}
 	f.mu.Unlock()
 
 	if f.PromoteFunc == nil {
@@ -79,7 +115,10 @@ func (f *LeaderAwareFuncs) Promote(b Bucket, enq func(Bucket, types.NamespacedNa
 // Demote implements LeaderAware.
 func (f *LeaderAwareFuncs) Demote(b Bucket) {
 	f.mu.Lock()
-	delete(f.buckets, b.Name())
+	if t, ok := f.terms[b.Name()]; ok {
+		close(t.ended)
+		delete(f.terms, b.Name())
+	}
 	f.mu.Unlock()
 
 	if f.DemoteFunc != nil {

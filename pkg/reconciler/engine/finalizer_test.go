@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	duckv1 "weir.dev/pkg/apis/duck/v1"
+	"weir.dev/pkg/controller"
 	"weir.dev/pkg/reconciler"
 )
 
@@ -71,6 +72,55 @@ func TestFinalizesOnce(t *testing.T) {
 			}
 			if d := cmp.Diff(tc.wantWrites, s.client.writes, cmpopts.EquateEmpty()); d != "" {
 				t.Errorf("%s: writes (-want +got):\n%s", tc.reason, d)
+			}
+		})
+	}
+}
+
+// TestFinalizationEndsWithLeadership: FinalizeKind is told when another replica
+// may take over. What it did not complete is that one's; what it completed is
+// over, and the finalizer goes.
+func TestFinalizationEndsWithLeadership(t *testing.T) {
+	tests := map[string]struct {
+		reason     string
+		event      func(context.Context) reconciler.Event
+		wantSkip   bool
+		wantWrites []string
+	}{
+		"GivesUp": {
+			reason:   "the next leader does it",
+			event:    func(ctx context.Context) reconciler.Event { return ctx.Err() },
+			wantSkip: true,
+		},
+		"Completes": {
+			reason:     "it must not be done twice",
+			event:      func(context.Context) reconciler.Event { return nil },
+			wantWrites: []string{`patch {"metadata":{"finalizers":[],"resourceVersion":"7"}}`},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			working := make(chan struct{})
+			s := newSetup(deleting(thing(), finalizer), withFinalizer{reconcileFunc: never(t), finalize: func(ctx context.Context, _ *duckv1.KResource) reconciler.Event {
+				close(working)
+				<-ctx.Done()
+				return tc.event(ctx)
+			}})
+			r := New(s.config)
+			lead(t, r)
+			go func() {
+				<-working
+				r.Demote(reconciler.UniversalBucket())
+			}()
+			err := r.Reconcile(t.Context(), key)
+			if skipped := controller.IsSkipKey(err); skipped != tc.wantSkip || !skipped && err != nil {
+				t.Errorf("%s: got %v", tc.reason, err)
+			}
+			if d := cmp.Diff(tc.wantWrites, s.client.writes, cmpopts.EquateEmpty()); d != "" {
+				t.Errorf("%s: writes (-want +got):\n%s", tc.reason, d)
+			}
+			if tc.wantSkip && len(s.events()) > 0 {
+				t.Errorf("%s: events %v", tc.reason, s.events())
 			}
 		})
 	}

@@ -80,6 +80,7 @@ func (r run[T]) reconcileKind(ctx context.Context, cached T, finalizes bool) err
 // finalizeKind looks past the cache first: one that is behind, as just after
 // the finalizer was removed or when leadership comes with the connection, shows
 // an object that is finalized already, and FinalizeKind must not see it again.
+// Its context ends when another replica may take over.
 func (r run[T]) finalizeKind(ctx context.Context, cached T, finalizer Finalizer[T]) error {
 	if !hasFinalizer(cached, r.finalizer) {
 		return nil
@@ -95,11 +96,15 @@ func (r run[T]) finalizeKind(ctx context.Context, cached T, finalizer Finalizer[
 		return nil
 	}
 	obj := stored.DeepCopy()
-	event := contain(ctx, finalizer.FinalizeKind, obj)
-	if isPanic(event) {
+	leading, cancel := r.WhileLeading(ctx, r.key)
+	defer cancel()
+	event := contain(leading, finalizer.FinalizeKind, obj)
+	switch {
+	case isPanic(event):
 		return r.report(ctx, obj, event)
-	}
-	if completes(event) {
+	case !completes(event) && leading.Err() != nil:
+		return controller.NewSkipKey(r.key.String()) // whoever leads by now finalizes it
+	case completes(event):
 		// With the finalizer the object goes: there is no status to write.
 		if err := r.removeFinalizer(ctx, stored); err != nil {
 			return err
