@@ -56,6 +56,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		revisions:      revisions.Lister(),
 		ingresses:      ingresses.Lister(),
 		services:       services.Lister(),
+		now:            time.Now,
 		claimants: func(host string) ([]*netv1alpha1.Ingress, error) {
 			return lookUp[*netv1alpha1.Ingress](ingresses.Informer().GetIndexer(), byHost, host)
 		},

@@ -6,6 +6,7 @@ package route
 import (
 	"context"
 	"errors"
+	"time"
 
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -20,6 +21,7 @@ import (
 	"weir.dev/internal/controlplane/route/hosts"
 	"weir.dev/internal/controlplane/route/referrers"
 	"weir.dev/internal/controlplane/route/traffic"
+	"weir.dev/pkg/controller"
 	"weir.dev/pkg/reconciler"
 	"weir.dev/pkg/tracker"
 )
@@ -36,6 +38,7 @@ type Reconciler struct {
 	claimants func(host string) ([]*netv1alpha1.Ingress, error)
 	referrers *referrers.Writer
 	tracker   tracker.Interface
+	now       func() time.Time
 }
 
 var (
@@ -52,10 +55,11 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, route *v1.Route) reconci
 		route.Status.MarkIngressNotConfigured()
 	}
 	err := r.refer(ctx, route)
-	if programErr := r.program(ctx, route); !errors.Is(programErr, errStop) {
-		err = errors.Join(err, programErr) // requests come first: notes for others must not keep them from their way
+	programErr := r.program(ctx, route) // requests come first: notes for others must not keep them from their way
+	if again, _ := controller.IsRequeueKey(programErr); errors.Is(programErr, errStop) || again && err != nil {
+		return err
 	}
-	return err
+	return errors.Join(err, programErr)
 }
 
 // FinalizeKind implements routereconciler.Finalizer: nothing is routed by a Route that goes away.
@@ -91,6 +95,10 @@ func (r *Reconciler) program(ctx context.Context, route *v1.Route) error {
 	if err != nil {
 		return err
 	}
+	state, err := r.rollOut(ctx, route, plan)
+	if err != nil {
+		return err
+	}
 	names, err := groupNames(route, namer, plan)
 	if err != nil {
 		return err
@@ -109,7 +117,7 @@ func (r *Reconciler) program(ctx context.Context, route *v1.Route) error {
 	} else {
 		route.Status.MarkIngressNotConfigured()
 	}
-	return nil
+	return r.markRollout(route, state)
 }
 
 // ahead leads requests to the Revision that is to serve first, before it is Ready: they wait for it at the gateways, or are told

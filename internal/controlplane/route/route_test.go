@@ -168,7 +168,7 @@ func factory() rtesting.Factory {
 		}
 		r := &Reconciler{
 			kube: w.Kube, client: w.Client, configurations: w.Configurations(), revisions: w.Revisions(),
-			ingresses: w.Ingresses(), services: w.KubeServices(), tracker: &rtesting.FakeTracker{},
+			ingresses: w.Ingresses(), services: w.KubeServices(), tracker: &rtesting.FakeTracker{}, now: func() time.Time { return fixture.Now },
 			claimants: func(host string) ([]*netv1alpha1.Ingress, error) {
 				all, err := w.Ingresses().List(labels.Everything())
 				return slices.DeleteFunc(all, func(ing *netv1alpha1.Ingress) bool {

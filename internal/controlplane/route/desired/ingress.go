@@ -56,6 +56,9 @@ func Ingress(route *v1.Route, cfg *config.Network, plan *traffic.Plan, names map
 		serving.RouteNamespaceLabelKey: route.Namespace,
 	})
 	ing.Annotations = ingressAnnotations(route, cfg, names)
+	if plan.Rollout != "" {
+		ing.Annotations[networking.RolloutAnnotationKey] = plan.Rollout
+	}
 	ing.Spec = netv1alpha1.IngressSpec{HTTPOption: option, Rules: rules(route, plan, names)}
 	return ing, nil
 }

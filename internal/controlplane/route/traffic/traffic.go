@@ -32,6 +32,8 @@ type Plan struct {
 	Targets []Target
 	// Groups are what each host leads to, by tag; "" is the main host. The shares of each sum to 100.
 	Groups map[string][]Target
+	// Rollout is the state of gradual rollouts, "" if there is none; see Deal.
+	Rollout string
 }
 
 // Lookup finds objects of the Route's namespace; a missing one is an error that apierrs.IsNotFound knows.
