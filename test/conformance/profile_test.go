@@ -9,6 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	servingv1 "weir.dev/api/serving/v1"
@@ -19,12 +20,7 @@ import (
 func TestRBACProfile(t *testing.T) {
 	s := newSpace(t)
 	s.grantDeveloper("dora")
-	cfg := rest.CopyConfig(s.Config)
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: "dora", Groups: []string{"system:authenticated"}}
-	dora, err := versioned.NewForConfig(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dora := s.as("dora")
 	services := dora.ServingV1().Services(s.ns)
 	created, err := services.Create(s.ctx, hello("app"), metav1.CreateOptions{})
 	if err != nil {
@@ -51,6 +47,58 @@ func TestRBACProfile(t *testing.T) {
 	}
 }
 
+// Kubernetes' own roles know of serving: who may edit a namespace deploys, who may view it looks.
+func TestKubernetesRoles(t *testing.T) {
+	s := newSpace(t)
+	erin, vera := s.as("erin"), s.as("vera")
+	s.bind("erin", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"})
+	s.bind("vera", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"})
+	s.eventually("who may edit deploys", func() (bool, error) {
+		_, err := erin.ServingV1().Services(s.ns).Create(s.ctx, hello("app"), metav1.CreateOptions{})
+		return err == nil, err
+	})
+	revision := s.ready("app").Status.LatestReadyRevisionName
+	s.eventually("who may view looks", func() (bool, error) {
+		_, err := vera.ServingV1().Revisions(s.ns).Get(s.ctx, revision, metav1.GetOptions{})
+		return err == nil, err
+	})
+	if err := vera.ServingV1().Services(s.ns).Delete(s.ctx, "app", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("who may view deletes: %v, want Forbidden", err)
+	}
+	patch := []byte(`{"metadata":{"labels":{"a":"b"}}}`)
+	if _, err := erin.ServingV1().Revisions(s.ns).Patch(s.ctx, revision, types.MergePatchType, patch, metav1.PatchOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("who may edit changes a Revision: %v, want Forbidden", err)
+	}
+	if err := erin.ServingV1().Services(s.ns).Delete(s.ctx, "app", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("who may edit deletes: %v", err)
+	}
+}
+
+// as is a client of somebody else.
+func (s *space) as(user string) versioned.Interface {
+	s.t.Helper()
+	cfg := rest.CopyConfig(s.Config)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	client, err := versioned.NewForConfig(cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return client
+}
+
+// bind gives a user a role in the namespace.
+func (s *space) bind(user string, role rbacv1.RoleRef) {
+	s.t.Helper()
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:    role,
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	if _, err := s.Kube.RbacV1().RoleBindings(s.ns).Create(s.ctx, binding, metav1.CreateOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // grantDeveloper gives a user the role that the specification prints.
 func (s *space) grantDeveloper(user string) {
 	s.t.Helper()
@@ -67,12 +115,5 @@ func (s *space) grantDeveloper(user string) {
 	if _, err := rbac.Roles(s.ns).Create(s.ctx, role, metav1.CreateOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}
-	if _, err := rbac.RoleBindings(s.ns).Create(s.ctx, binding, metav1.CreateOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
+	s.bind(user, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name})
 }
