@@ -32,17 +32,28 @@ type ReconcilerEvent struct { //nolint:revive,errname // the public name that co
 	Args   []any
 }
 
-// Error returns the message.
-func (e *ReconcilerEvent) Error() string { return e.Unwrap().Error() }
+// Error returns the message; that of a nil event is empty.
+func (e *ReconcilerEvent) Error() string {
+	if e == nil {
+		return ""
+	}
+	return e.Unwrap().Error()
+}
 
-// Unwrap returns the message as an error, which wraps what Format wraps.
-func (e *ReconcilerEvent) Unwrap() error { return fmt.Errorf(e.Format, e.Args...) }
+// Unwrap returns the message as an error, which wraps what Format wraps; nil of
+// a nil event.
+func (e *ReconcilerEvent) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return fmt.Errorf(e.Format, e.Args...)
+}
 
 // Is matches any event of the same type and reason; what target leaves empty matches all.
 func (e *ReconcilerEvent) Is(target error) bool {
 	t, ok := target.(*ReconcilerEvent)
-	if !ok {
-		return false
+	if !ok || t == nil || e == nil {
+		return ok && t == e
 	}
 	return (t.EventType == "" || t.EventType == e.EventType) && (t.Reason == "" || t.Reason == e.Reason)
 }

@@ -87,16 +87,32 @@ func TestFacadesAreThin(t *testing.T) {
 	}
 }
 
-// TestSeveralClassesNeedAClient: what cannot be generated is an error, not left out.
-func TestSeveralClassesNeedAClient(t *testing.T) {
-	inModule(t, &txtar.Archive{Files: []txtar.File{
-		{Name: "go.mod", Data: []byte("module example.com/test\n\ngo 1.26\n")},
-		{Name: "apis/things/v1/types.go", Data: []byte("package v1\n\n// Loose has two.\n// +genreconciler:class=a,class=b\ntype Loose struct{}\n")},
-	}})
-	cfg := testConfig(t)
-	cfg.InputDirs = []string{"example.com/test/apis/things/v1"}
-	if _, err := Render(cfg); err == nil || !strings.Contains(err.Error(), "v1.Loose") {
-		t.Errorf("Render: %v, want an error that names the kind", err)
+// TestMarkersThatCannotBeFollowed: what is not known is an error that names the
+// kind, and never left out in silence.
+func TestMarkersThatCannotBeFollowed(t *testing.T) {
+	tests := map[string]struct {
+		reason, markers, want string
+	}{
+		"SeveralClasses": {"a kind without client has one", "// +genreconciler:class=a,class=b", "need +genclient"},
+		"Option":         {"a class that is not seen would take everything", "// +genclient\n// +genreconciler:clas=x", `unknown option "clas"`},
+		"EmptyClass":     {"so would one without a name", "// +genclient\n// +genreconciler:class=", "class: an annotation's name is needed"},
+		"Flag":           {"only the two words are meant", "// +genclient\n// +genreconciler:krshapedlogic=flase", `want true or false, got "flase"`},
+		"Value":          {"the marker itself has none", "// +genclient\n// +genreconciler=false", "unknown marker +genreconciler=false"},
+		"Misspelled":     {"the kind would be missing", "// +genclient\n// +genreconcilr", "unknown marker +genreconcilr, want +genreconciler"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			inModule(t, &txtar.Archive{Files: []txtar.File{
+				{Name: "go.mod", Data: []byte("module example.com/test\n\ngo 1.26\n")},
+				{Name: "apis/things/v1/types.go", Data: []byte("package v1\n\n// Loose is a kind.\n" + tc.markers + "\ntype Loose struct{}\n")},
+			}})
+			cfg := testConfig(t)
+			cfg.InputDirs = []string{"example.com/test/apis/things/v1"}
+			_, err := Render(cfg)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "v1.Loose") {
+				t.Errorf("%s: %v, want %q and the kind", tc.reason, err, tc.want)
+			}
+		})
 	}
 }
 

@@ -33,7 +33,7 @@ func (m markers) add(line string) {
 	if !ok {
 		return
 	}
-	key, value, _ := strings.Cut(marker, "=")
+	key, value, _ := strings.Cut(strings.TrimSpace(marker), "=")
 	m[key] = append(m[key], value)
 }
 
@@ -57,36 +57,6 @@ func (m markers) verb(verb string) bool {
 		return !slices.Contains(split(m.first("genclient:skipVerbs")), verb)
 	}
 	return true
-}
-
-// reconciler tells whether a reconciler is asked for: by +genreconciler or any
-// marker of that prefix.
-func (m markers) reconciler() bool {
-	for key := range m {
-		if key == "genreconciler" || strings.HasPrefix(key, "genreconciler:") {
-			return true
-		}
-	}
-	return false
-}
-
-// classKeys are the annotations of +genreconciler:class=a,class=b.
-func (m markers) classKeys() []string {
-	var keys []string
-	for _, value := range m["genreconciler:class"] {
-		for _, part := range split(value) {
-			keys = append(keys, strings.TrimPrefix(part, "class="))
-		}
-	}
-	return keys
-}
-
-// option tells whether a marker is there and not false.
-func (m markers) option(key string, otherwise bool) bool {
-	if !m.has(key) {
-		return otherwise
-	}
-	return m.first(key) != "false"
 }
 
 // commentsOf returns the comments that may mark a declaration: its own, and

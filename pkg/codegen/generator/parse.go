@@ -30,12 +30,11 @@ func parse(cfg Config) ([]kind, error) {
 		if err := errorsOf(pkg); err != nil {
 			return nil, err
 		}
-		kinds = append(kinds, kindsOf(cfg, pkg)...)
-	}
-	for _, k := range kinds {
-		if k.Reconciler && !k.Client && k.Classes() {
-			return nil, fmt.Errorf("%s.%s: several annotations for the class need +genclient", k.Package, k.Kind)
+		found, err := kindsOf(cfg, pkg)
+		if err != nil {
+			return nil, err
 		}
+		kinds = append(kinds, found...)
 	}
 	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Compare(a.Path(), b.Path()) })
 	return kinds, nil
@@ -49,7 +48,7 @@ func errorsOf(pkg *packages.Package) error {
 	return errors.Join(errs...)
 }
 
-func kindsOf(cfg Config, pkg *packages.Package) []kind {
+func kindsOf(cfg Config, pkg *packages.Package) ([]kind, error) {
 	base := groupVersion(pkg)
 	var kinds []kind
 	for _, file := range pkg.Syntax {
@@ -61,13 +60,17 @@ func kindsOf(cfg Config, pkg *packages.Package) []kind {
 			for _, spec := range gen.Specs {
 				t := spec.(*ast.TypeSpec)
 				marks := parseMarkers(commentsOf(pkg.Fset, file, gen, t.Doc)...)
-				if k, ok := newKind(cfg, base, t, marks); ok {
+				k, ok, err := newKind(cfg, base, t, marks)
+				if err != nil {
+					return nil, fmt.Errorf("%s.%s: %w", pkg.PkgPath, t.Name.Name, err)
+				}
+				if ok {
 					kinds = append(kinds, k)
 				}
 			}
 		}
 	}
-	return kinds
+	return kinds, nil
 }
 
 // groupVersion fills in what all kinds of a package share.
@@ -105,26 +108,29 @@ func aboveClause(file *ast.File) []*ast.CommentGroup {
 }
 
 // newKind returns the kind of a type, if anything is to be generated for it.
-func newKind(cfg Config, k kind, t *ast.TypeSpec, marks markers) (kind, bool) {
+func newKind(cfg Config, k kind, t *ast.TypeSpec, marks markers) (kind, bool, error) {
 	structure, ok := t.Type.(*ast.StructType)
+	reconciler, err := marks.reconcilerOptions()
 	k.Kind = t.Name.Name
 	k.Client, k.Duck = ok && marks.has("genclient"), marks.has("genduck")
-	k.Reconciler = ok && (marks.reconciler() || slices.Contains(cfg.ForceReconcilers, k.Kind))
-	if !k.Client && !k.Duck && !k.Reconciler || !wanted(cfg.Kinds, k) {
-		return kind{}, false
+	k.Reconciler = ok && (reconciler.wanted || slices.Contains(cfg.ForceReconcilers, k.Kind))
+	if err != nil || !k.Client && !k.Duck && !k.Reconciler || !wanted(cfg.Kinds, k) {
+		return kind{}, false, err
 	}
 	k.Plural = plural(k.Kind, cfg.Plurals)
 	if !ok {
-		return k, true // a shape that is no struct
+		return k, true, nil // a shape that is no struct
 	}
 	k.Namespaced = !marks.has("genclient:nonNamespaced")
 	k.HasStatus = hasField(structure, "Status")
 	k.StatusClient = k.HasStatus && !marks.has("genclient:noStatus") && marks.verb("updateStatus")
 	k.Informer = k.Client && marks.verb("list") && marks.verb("watch")
-	k.ClassKeys = marks.classKeys()
-	k.KRShaped = k.HasStatus && marks.option("genreconciler:krshapedlogic", true)
-	k.Stubs = marks.has("genreconciler:stubs") && marks.option("genreconciler:stubs", true)
-	return k, true
+	k.ClassKeys, k.Stubs = reconciler.classKeys, reconciler.stubs
+	k.KRShaped = k.HasStatus && reconciler.krShaped
+	if k.Reconciler && !k.Client && k.Classes() {
+		return kind{}, false, errors.New("several annotations for the class need +genclient")
+	}
+	return k, true, nil
 }
 
 func wanted(only []string, k kind) bool {

@@ -110,11 +110,13 @@ func (r *Reconciler[T]) isOurs(obj T) bool {
 	return len(r.kind.ClassKeys) == 0
 }
 
-// Reconcile implements controller.Reconciler.
+// Reconcile implements controller.Reconciler. A key that names no object, and
+// never will, is dropped.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
-		return controller.NewPermanentError(fmt.Errorf("invalid key %q: %w", key, err))
+		logging.FromContext(ctx).Errorw("Dropping a key that names no object", logkey.Key, key, "error", err)
+		return nil
 	}
 	run := run[T]{Reconciler: r, key: types.NamespacedName{Namespace: namespace, Name: name}}
 	run.leads = r.IsLeaderFor(run.key)

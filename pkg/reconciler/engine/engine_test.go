@@ -161,6 +161,12 @@ func TestOneRun(t *testing.T) {
 			wantEvents: []string{"Warning InternalError the reconciler panicked: boom"},
 			wantStatus: "1 Ready=True",
 		},
+		"NilEvent": {
+			reason:     "a nil *ReconcilerEvent is meant as nil",
+			object:     ready(thing()),
+			reconciler: returns((*reconciler.ReconcilerEvent)(nil)),
+			wantStatus: "1 Ready=True",
+		},
 		"EventIsSuccess": {
 			reason:     "an event returned as it is is recorded and no error",
 			object:     ready(thing()),

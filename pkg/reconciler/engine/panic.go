@@ -30,5 +30,9 @@ func contain[T any](ctx context.Context, method func(context.Context, T) reconci
 			event = panicError{value: r}
 		}
 	}()
-	return method(ctx, obj)
+	event = method(ctx, obj)
+	if e, ok := event.(*reconciler.ReconcilerEvent); ok && e == nil {
+		return nil // a nil of a type is meant as nil
+	}
+	return event
 }

@@ -23,17 +23,21 @@ import (
 const eventBuffer = 1000
 
 // SetupFakeContext returns a context with a test logger, an event recorder and
-// a set of the fakes that the test links, and the set's informers.
-func SetupFakeContext(t testing.TB) (context.Context, []controller.Informer) {
-	ctx, _, informers := SetupFakeContextWithCancel(t)
+// a set of the fakes that the test links, and the set's informers. What the set
+// is to find in its context (selectors, clients with objects) is put there by fs.
+func SetupFakeContext(t testing.TB, fs ...func(context.Context) context.Context) (context.Context, []controller.Informer) {
+	ctx, _, informers := SetupFakeContextWithCancel(t, fs...)
 	return ctx, informers
 }
 
 // SetupFakeContextWithCancel is SetupFakeContext with an end.
-func SetupFakeContextWithCancel(t testing.TB) (context.Context, context.CancelFunc, []controller.Informer) {
+func SetupFakeContextWithCancel(t testing.TB, fs ...func(context.Context) context.Context) (context.Context, context.CancelFunc, []controller.Informer) {
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
 	ctx = controller.WithEventRecorder(ctx, record.NewFakeRecorder(eventBuffer))
+	for _, f := range fs {
+		ctx = f(ctx)
+	}
 	ctx, informers := injection.Fake.SetupInformers(ctx, &rest.Config{})
 	return ctx, cancel, informers
 }

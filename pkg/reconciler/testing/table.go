@@ -42,7 +42,7 @@ type TableRow struct {
 	WantDeletes []clientgotesting.DeleteActionImpl
 	// WantDeleteCollections are the deletions of collections, in order.
 	WantDeleteCollections []clientgotesting.DeleteCollectionActionImpl
-	// WantPatches are the patches, in order.
+	// WantPatches are the patches, in order. One without a resource is of any.
 	WantPatches []clientgotesting.PatchActionImpl
 	// WantEvents are the events, as Eventf makes them, in order.
 	WantEvents []string
