@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,7 +20,26 @@ const HealthCheckDefaultPort = 8080
 type (
 	readinessKey struct{}
 	livenessKey  struct{}
+	startedKey   struct{}
 )
+
+// WithStart returns a context whose health probes answer /readiness by failures
+// until Started is called with it, or with one made of it.
+func WithStart(ctx context.Context) context.Context {
+	return context.WithValue(ctx, startedKey{}, new(atomic.Bool))
+}
+
+// Started says that the process does what it is for.
+func Started(ctx context.Context) {
+	if started, ok := ctx.Value(startedKey{}).(*atomic.Bool); ok {
+		started.Store(true)
+	}
+}
+
+func starting(ctx context.Context) bool {
+	started, ok := ctx.Value(startedKey{}).(*atomic.Bool)
+	return ok && !started.Load()
+}
 
 // AddReadiness returns a context whose health probes answer /readiness by h.
 func AddReadiness(ctx context.Context, h http.HandlerFunc) context.Context {
@@ -68,6 +88,8 @@ func probe(ctx context.Context, key any) http.HandlerFunc {
 		switch {
 		case ctx.Err() != nil:
 			http.Error(w, "shutting down", http.StatusInternalServerError)
+		case key == readinessKey{} && starting(ctx):
+			http.Error(w, "starting", http.StatusInternalServerError)
 		case ok:
 			handler(w, r)
 		}

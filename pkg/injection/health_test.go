@@ -34,6 +34,25 @@ func TestProbes(t *testing.T) {
 	}
 }
 
+// TestReadyOnceStarted: who has announced a start is not ready before it, but alive.
+func TestReadyOnceStarted(t *testing.T) {
+	ctx := WithStart(t.Context())
+	handler := newProbeHandler(ctx)
+	status := func(path string) int {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		return w.Code
+	}
+	if ready, alive := status("/readiness"), status("/health"); ready != http.StatusInternalServerError || alive != http.StatusOK {
+		t.Errorf("before the start: ready %d, alive %d", ready, alive)
+	}
+	Started(ctx)
+	if ready := status("/readiness"); ready != http.StatusOK {
+		t.Errorf("after the start: ready %d", ready)
+	}
+	Started(t.Context()) // nobody asks: nothing happens
+}
+
 func TestServeProbesEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -173,6 +173,15 @@ func (s *set) HasSynced() bool {
 // Watches names the accessors whose informers the set of ctx was asked for, in
 // order. Tests assert it for a process.
 func Watches(ctx context.Context) []string {
+	return accessorsOf(ctx, func(watch) bool { return true })
+}
+
+// Unsynced names those of them whose caches are not filled yet.
+func Unsynced(ctx context.Context) []string {
+	return accessorsOf(ctx, func(w watch) bool { return !w.HasSynced() })
+}
+
+func accessorsOf(ctx context.Context, wanted func(watch) bool) []string {
 	s, ok := ctx.Value(setKey{}).(*set)
 	if !ok {
 		return nil
@@ -181,7 +190,9 @@ func Watches(ctx context.Context) []string {
 	defer s.mu.Unlock()
 	accessors := make([]string, 0, len(s.informers))
 	for _, informer := range s.informers {
-		accessors = append(accessors, informer.accessor)
+		if wanted(informer) {
+			accessors = append(accessors, informer.accessor)
+		}
 	}
 	slices.Sort(accessors)
 	return accessors

@@ -70,6 +70,11 @@ func TestLateInformer(t *testing.T) {
 		t.Fatalf("RunInformers: %v", err)
 	}
 	informer := podinformer.Get(ctx).Informer()
+	defer func() {
+		if unsynced := injection.Unsynced(ctx); len(unsynced) != 0 {
+			t.Errorf("%v count as not filled", unsynced)
+		}
+	}()
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		t.Error("the late informer did not sync")
 	}

@@ -34,7 +34,8 @@ func GetLoggingConfig(ctx context.Context) (*logging.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return logging.NewConfigFromConfigMap(cm)
+	config, err := logging.NewConfigFromConfigMap(cm)
+	return config, inConfigMap(err, logging.ConfigMapName())
 }
 
 // GetLeaderElectionConfig reads the ConfigMap of leader election; the defaults
@@ -62,7 +63,16 @@ func observabilityConfig(ctx context.Context, kube kubernetes.Interface) (*obser
 	if err != nil {
 		return nil, err
 	}
-	return observability.NewConfigFromConfigMap(cm)
+	config, err := observability.NewConfigFromConfigMap(cm)
+	return config, inConfigMap(err, observability.ConfigMapName())
+}
+
+// inConfigMap says where what is wrong stands.
+func inConfigMap(err error, name string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("ConfigMap %q: %w", name, err) //nolint:staticcheck // kinds are proper names
 }
 
 // readConfigMap returns nil when there is none.

@@ -36,16 +36,27 @@ func MainWithContext(ctx context.Context, component string, ctors ...injection.C
 }
 
 // MainNamed is MainWithContext without the controllers that the flag
-// disable-controllers names.
+// disable-controllers names. It says which names none of them has: what was
+// meant runs.
 func MainNamed(ctx context.Context, component string, named ...injection.NamedControllerConstructor) {
 	ctx, cfg, disabled := parse(ctx)
-	var ctors []injection.ControllerConstructor
+	ctors, unknown := without(named, disabled)
+	if len(unknown) > 0 {
+		fmt.Fprintf(os.Stderr, "%s: disable-controllers: there is no controller %q\n", component, unknown)
+	}
+	MainWithConfig(ctx, component, cfg, ctors...)
+}
+
+// without are the constructors but the disabled ones, and the names that none has.
+func without(named []injection.NamedControllerConstructor, disabled []string) (ctors []injection.ControllerConstructor, unknown []string) {
+	unknown = slices.Clone(disabled)
 	for _, n := range named {
 		if !slices.Contains(disabled, n.Name) {
 			ctors = append(ctors, n.ControllerConstructor)
 		}
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == n.Name })
 	}
-	MainWithConfig(ctx, component, cfg, ctors...)
+	return ctors, unknown
 }
 
 // MainWithConfig is MainWithContext with a client configuration instead of flags.

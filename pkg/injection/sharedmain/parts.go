@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"weir.dev/pkg/configmap/informer"
 	"weir.dev/pkg/controller"
@@ -41,16 +42,15 @@ func (p parts) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	admitted := p.admit(ctx, cancel)
-	for _, i := range p.informers {
-		if !controller.WaitForCacheSyncQuick(ctx.Done(), i.HasSynced) {
-			return <-admitted // ctx ended, or the webhook failed
-		}
+	if !p.sync(ctx) {
+		return <-admitted // ctx ended, or the webhook failed
 	}
 	starting()
 	if p.webhook != nil {
 		p.webhook.InformersHaveSynced()
 	}
 	logging.FromContext(ctx).Infow("Starting the controllers", "count", len(p.controllers), "informers", len(injection.Watches(ctx)))
+	injection.Started(ctx)
 	err := controller.StartAll(ctx, p.controllers...)
 	cancel()
 	return errors.Join(err, <-admitted)
@@ -68,6 +68,24 @@ func (p parts) feed(ctx context.Context, feeds *sync.WaitGroup) error {
 		feeds.Go(func() { i.Run(ctx.Done()) })
 	}
 	return nil
+}
+
+// slowSync is after what time it is said what a start waits for.
+const slowSync = 10 * time.Second
+
+// sync waits until all caches are filled; false when ctx ended before.
+func (p parts) sync(ctx context.Context) bool {
+	slow := time.AfterFunc(slowSync, func() {
+		logging.FromContext(ctx).Warnw("Still waiting for informers to list what they watch; is there such a kind, and the right to list it?",
+			"accessors", injection.Unsynced(ctx))
+	})
+	defer slow.Stop()
+	for _, i := range p.informers {
+		if !controller.WaitForCacheSyncQuick(ctx.Done(), i.HasSynced) {
+			return false
+		}
+	}
+	return true
 }
 
 // admit serves the webhooks, if there are any, until ctx ends. What it returns

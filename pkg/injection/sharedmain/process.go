@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"weir.dev/pkg/environment"
 	"weir.dev/pkg/injection"
 	"weir.dev/pkg/logging"
 	"weir.dev/pkg/observability"
@@ -45,7 +46,7 @@ func runProcess(ctx context.Context, component string, cfg *rest.Config, ctors [
 	}
 	defer flush(ctx, providers)
 	profiles := profiling.NewHandler(logging.FromContext(ctx), config.Runtime.Profiling)
-	ctx = withProfiles(providers.Context(ctx), profiles)
+	ctx = injection.WithStart(withProfiles(providers.Context(ctx), profiles))
 	return serveAll(ctx, component, instrumented(ctx, cfg), profiles, ctors)
 }
 
@@ -63,9 +64,20 @@ func serveAll(ctx context.Context, component string, cfg *rest.Config, profiles 
 	part(func() error { return Run(ctx, component, cfg, ctors...) })
 	part(func() error { return serveProfiles(ctx, profiles) })
 	if !probesDisabled(ctx) {
-		part(func() error { return injection.ServeHealthProbes(ctx, injection.HealthCheckDefaultPort) })
+		part(func() error { return serveProbes(ctx) })
 	}
 	return g.Wait()
+}
+
+// probesPortEnvKey is the environment variable of the port of health probes.
+const probesPortEnvKey = "HEALTH_PROBES_PORT"
+
+func serveProbes(ctx context.Context) error {
+	port, err := environment.Port(probesPortEnvKey, injection.HealthCheckDefaultPort)
+	if err != nil {
+		return err
+	}
+	return injection.ServeHealthProbes(ctx, port)
 }
 
 func serveProfiles(ctx context.Context, profiles *profiling.Handler) error {
