@@ -8,6 +8,8 @@ package controller
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
@@ -44,6 +46,8 @@ type Impl struct {
 	gate   *leaderGate // nil when the reconciler is leader-aware itself
 	runs   *runs       // set while the controller runs, as is tracer
 	tracer trace.Tracer
+	began  atomic.Bool
+	ended  []func() // called after the workers, see AfterEnd
 }
 
 // NewImpl makes a controller of a reconciler. Event handlers that call its
@@ -82,6 +86,18 @@ func NewContext(ctx context.Context, r Reconciler, options ControllerOptions) *I
 
 // WorkQueue is the controller's queue; its items are types.NamespacedName.
 func (c *Impl) WorkQueue() workqueue.TypedRateLimitingInterface[any] { return c.queue }
+
+// AfterEnd has f called once: when the controller has ended, or, where it never
+// ran, with ctx. It is for constructors, for what workers need to their end.
+func (c *Impl) AfterEnd(ctx context.Context, f func()) {
+	once := sync.OnceFunc(f)
+	c.ended = append(c.ended, once)
+	context.AfterFunc(ctx, func() {
+		if !c.began.Load() {
+			once()
+		}
+	})
+}
 
 // leaderAware is who hears of leadership.
 func (c *Impl) leaderAware() reconciler.LeaderAware {

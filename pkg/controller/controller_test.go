@@ -319,3 +319,31 @@ func TestEnsureTypeMeta(t *testing.T) {
 		t.Error("the cached object was changed")
 	}
 }
+
+// TestAfterEnd: what the workers need is there as long as they work, and goes
+// with the context of a controller that never ran.
+func TestAfterEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	working, ended := make(chan struct{}), make(chan string, 2)
+	ran := NewImpl(reconcilerFunc(func(context.Context, string) error {
+		close(working)
+		<-ctx.Done()
+		ended <- "the worker"
+		return nil
+	}), logtesting.TestLogger(t), "ran")
+	ran.AfterEnd(ctx, func() { ended <- "what it needs" })
+	ran.EnqueueKey(types.NamespacedName{Name: "key"})
+	idle, never := make(chan struct{}), NewImpl(reconcilerFunc(nil), logtesting.TestLogger(t), "never")
+	never.AfterEnd(ctx, func() { close(idle) })
+	go func() {
+		<-working
+		cancel()
+	}()
+	if err := ran.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := <-ended, <-ended; first != "the worker" || second != "what it needs" {
+		t.Errorf("%s ended before %s", first, second)
+	}
+	<-idle
+}

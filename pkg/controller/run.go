@@ -37,6 +37,12 @@ func (c *Impl) RunContext(ctx context.Context, threadiness int) error {
 		return err
 	}
 	defer unpublish()
+	c.began.Store(true)
+	defer func() {
+		for _, f := range c.ended {
+			f()
+		}
+	}()
 	leading, resign := context.WithCancel(context.WithoutCancel(ctx))
 	var election, workers sync.WaitGroup
 	election.Go(func() { elector.Run(leading) })

@@ -35,7 +35,7 @@ func NewImpl[T Object[T]](ctx context.Context, kind Kind[T], r Interface[T], cla
 		impl.Concurrency = options.Concurrency
 	}
 	rec.configure(options)
-	rec.recorder = kindRecorder{EventRecorder: newRecorder(ctx, agentName(kind, options)), gvk: kind.GVK}
+	rec.recorder = kindRecorder{EventRecorder: newRecorder(ctx, impl, agentName(kind, options)), gvk: kind.GVK}
 	return impl
 }
 

@@ -105,7 +105,7 @@ func TestTooManyOptions(t *testing.T) {
 func TestEventsReachTheAPI(t *testing.T) {
 	ctx, kube := fakekubeclient.With(t.Context())
 	recorder := kindRecorder{
-		EventRecorder: newRecorder(ctx, "thing-controller"),
+		EventRecorder: newRecorder(ctx, &controller.Impl{}, "thing-controller"),
 		gvk:           newSetup(nil, nil).config.Kind.GVK,
 	}
 	recorder.Eventf(thing(), corev1.EventTypeNormal, "Done", "all of %d", 3)
@@ -139,9 +139,9 @@ func awaitEvents(kube *fake.Clientset, n int) []string {
 func TestRecorderOfContext(t *testing.T) {
 	mine := record.NewFakeRecorder(1)
 	ctx := controller.WithEventRecorder(t.Context(), mine)
-	if newRecorder(ctx, "agent") != record.EventRecorder(mine) {
+	if newRecorder(ctx, &controller.Impl{}, "agent") != record.EventRecorder(mine) {
 		t.Error("the recorder of the context is not used")
 	}
 	// Neither a recorder nor a client: events are dropped, nothing breaks.
-	newRecorder(t.Context(), "agent").Event(&corev1.Pod{}, "Normal", "Reason", "message")
+	newRecorder(t.Context(), &controller.Impl{}, "agent").Event(&corev1.Pod{}, "Normal", "Reason", "message")
 }

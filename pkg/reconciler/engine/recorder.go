@@ -20,9 +20,10 @@ import (
 	"weir.dev/pkg/kmeta"
 )
 
-// newRecorder returns the recorder of ctx, else one that writes events as
-// agent until ctx ends. A set of fakes without a Kubernetes client drops them.
-func newRecorder(ctx context.Context, agent string) record.EventRecorder {
+// newRecorder returns the recorder of ctx, else one that writes events as agent
+// until impl has ended: the last runs have events, too. A set of fakes without a
+// Kubernetes client drops them.
+func newRecorder(ctx context.Context, impl *controller.Impl, agent string) record.EventRecorder {
 	if recorder := controller.GetEventRecorder(ctx); recorder != nil {
 		return recorder
 	}
@@ -30,9 +31,9 @@ func newRecorder(ctx context.Context, agent string) record.EventRecorder {
 	if !ok {
 		return &record.FakeRecorder{}
 	}
-	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	context.AfterFunc(ctx, broadcaster.Shutdown)
+	impl.AfterEnd(ctx, broadcaster.Shutdown)
 	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: agent})
 }
 
