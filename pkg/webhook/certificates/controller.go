@@ -98,14 +98,33 @@ func (r *secretReconciler) Reconcile(ctx context.Context, key string) error {
 		return err
 	}
 	if changed {
-		updated := found.DeepCopy()
-		if updated.Data, err = r.keys.write(m, found.Data); err != nil {
+		if next, err = r.renew(ctx); err != nil {
 			return err
 		}
-		if _, err := r.kube.CoreV1().Secrets(r.key.Namespace).Update(ctx, updated, metav1.UpdateOptions{}); err != nil {
-			return fmt.Errorf("write certificates to secret %s: %w", r.key, err)
-		}
-		logging.FromContext(ctx).Infow("Renewed the webhook's certificates", "until", m.serving.Leaf.NotAfter)
 	}
 	return controller.NewRequeueAfter(next.Sub(r.now()))
+}
+
+// renew writes what is due, and returns when the next thing is. It decides on
+// the Secret itself: by a cache that is behind another authority would be made
+// in the place of one that clients have been told of.
+func (r *secretReconciler) renew(ctx context.Context) (time.Time, error) {
+	secrets := r.kube.CoreV1().Secrets(r.key.Namespace)
+	found, err := secrets.Get(ctx, r.key.Name, metav1.GetOptions{})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read secret %s: %w", r.key, err)
+	}
+	m := r.keys.parse(found.Data)
+	changed, next, err := m.renew(r.hosts, r.now(), r.authorityLifetime)
+	if err != nil || !changed {
+		return next, err
+	}
+	if found.Data, err = r.keys.write(m, found.Data); err != nil {
+		return next, err
+	}
+	if _, err := secrets.Update(ctx, found, metav1.UpdateOptions{}); err != nil {
+		return next, fmt.Errorf("write certificates to secret %s: %w", r.key, err)
+	}
+	logging.FromContext(ctx).Infow("Renewed the webhook's certificates", "until", m.serving.Leaf.NotAfter)
+	return next, nil
 }
