@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
@@ -44,6 +45,8 @@ func (c *Cluster) apiServerOptions(etcd *embed.Etcd) *options.ServerRunOptions {
 	o.SecureServing.ServerCert.CertKey.CertFile = c.pki.serving.CertFile
 	o.SecureServing.ServerCert.CertKey.KeyFile = c.pki.serving.KeyFile
 	o.ServiceClusterIPRanges = c.cfg.ServiceCIDR.String()
+	// Ends watches when it stops: else it would wait a minute for whoever has one open.
+	o.GenericServerRunOptions.ShutdownWatchTerminationGracePeriod = time.Second
 	c.advertise(o)
 	c.authenticate(o)
 

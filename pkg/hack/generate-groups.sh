@@ -39,13 +39,14 @@ for group in $groups; do
 		packages+=("$apis/${group%%:*}/$version")
 	done
 done
+go list "${packages[@]}" >/dev/null # before anything is wiped
 
 # generate NAME ARGS...: runs NAME-gen if it is asked for.
 generate() {
 	local name="$1"
 	shift
 	[[ "$generators" == *",$name,"* ]] || return 0
-	echo "generate-groups.sh: $name" >&2
+	echo "generate-groups.sh: generating with $name-gen" >&2
 	go run "k8s.io/code-generator/cmd/$name-gen" "${flags[@]}" "$@"
 }
 # wipe NAME DIR: so that nothing stays of kinds that are gone.

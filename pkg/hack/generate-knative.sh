@@ -35,6 +35,7 @@ for group in $groups; do
 		inputs+=("$apis/${group%%:*}/$version")
 	done
 done
+go list "${inputs[@]}" >/dev/null # before anything is wiped
 
 rm -rf "./$dir/client" "./$dir/informers" "./$dir/reconciler" "./$dir/ducks"
 go run weir.dev/pkg/codegen/cmd/injection-gen \

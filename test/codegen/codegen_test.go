@@ -99,6 +99,26 @@ func (a *author) check(t *testing.T) {
 	}
 }
 
+// TestWrongGroupWipesNothing: what was generated stays when the next run is
+// asked for what is not there.
+func TestWrongGroupWipesNothing(t *testing.T) {
+	a := newAuthor(t, 1)
+	scripts := checkout(t, a)
+	a.write(t, "client/injection/client/client.go", "package client\n")
+	a.write(t, "client/clientset/versioned/clientset.go", "package versioned\n")
+	before := a.snapshot(t)
+	for script, generators := range map[string]string{"generate-groups.sh": "all", "generate-knative.sh": "injection"} {
+		cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(scripts, script), generators, "example.com/author/client", "example.com/author/apis", "won:v1")
+		cmd.Dir, cmd.Env = a.dir, append(os.Environ(), "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "apis/won/v1") {
+			t.Errorf("%s: %v, want an error that names what is not there:\n%s", script, err, out)
+		}
+	}
+	if after := a.snapshot(t); after != before {
+		t.Error("a run that failed changed what was there")
+	}
+}
+
 // TestScriptsSayHow: called without what they need, the scripts say how to call them.
 func TestScriptsSayHow(t *testing.T) {
 	for _, script := range []string{"generate-groups.sh", "generate-knative.sh"} {

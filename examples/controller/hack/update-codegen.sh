@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export GOWORK=off
 
-kit="$(go list -m -f '{{.Dir}}' weir.dev)/pkg/hack"
+kit="$(go list -f '{{.Dir}}' weir.dev/pkg/hack)"
 readonly kit module=weir.dev/examples/controller
 
 bash "$kit/generate-groups.sh" "deepcopy,client,informer,lister" \
