@@ -174,6 +174,7 @@ func TestStateSurvivesRestarts(t *testing.T) {
 	svc := w.deploy(probeService("app", env("VERSION", "kept"), annotate("autoscaling.knative.dev/min-scale", "1")))
 	url := svc.Status.URL.String()
 	for i := range 3 {
+		watchSomething(ctx, t, w.System)
 		if err := stop(weir); err != nil {
 			t.Fatal(err)
 		}
@@ -193,6 +194,16 @@ func TestStateSurvivesRestarts(t *testing.T) {
 	if err := stop(weir); err != nil {
 		t.Error(err)
 	}
+}
+
+// watchSomething leaves a watch open, as controllers and kubectl get --watch do. No stop is to wait for its end.
+func watchSomething(ctx context.Context, t *testing.T, s *harness.System) {
+	t.Helper()
+	watching, err := s.Kube.CoreV1().ConfigMaps("").Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(watching.Stop)
 }
 
 // TestRequestsInHandOutliveTheStop interrupts Weir in the middle of an answer.
@@ -261,7 +272,7 @@ func TestDomainFollowsTheFlag(t *testing.T) {
 }
 
 func stop(w *harness.Weir) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second) // less than an API server gives open connections
 	defer cancel()
 	return w.Stop(ctx)
 }
