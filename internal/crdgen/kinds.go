@@ -13,6 +13,7 @@ import (
 	networkingv1alpha1 "weir.dev/api/networking/v1alpha1"
 	"weir.dev/api/serving"
 	servingv1 "weir.dev/api/serving/v1"
+	"weir.dev/pkg/apis/duck"
 )
 
 type column = apiextensionsv1.CustomResourceColumnDefinition
@@ -31,7 +32,6 @@ func Kinds() []Kind {
 }
 
 func servingKinds() []Kind {
-	addressable := "duck.knative.dev/addressable"
 	podspecable := "duck.knative.dev/podspecable"
 	kind := func(k Kind) Kind {
 		k.Group = serving.GroupName
@@ -42,7 +42,7 @@ func servingKinds() []Kind {
 	return []Kind{
 		kind(Kind{
 			Kind: "Service", Plural: "services", Singular: "service", ShortNames: []string{"kservice", "ksvc"},
-			Labels:  map[string]string{addressable: "true", podspecable: "true"},
+			Labels:  map[string]string{duck.AddressableLabel: "true", podspecable: "true"},
 			Columns: append([]column{text("URL", ".status.url"), latestCreated(), latestReady()}, ready()...),
 			Type:    reflect.TypeFor[servingv1.Service](),
 		}),
@@ -65,7 +65,7 @@ func servingKinds() []Kind {
 		}),
 		kind(Kind{
 			Kind: "Route", Plural: "routes", Singular: "route", ShortNames: []string{"rt"},
-			Labels:  map[string]string{addressable: "true"},
+			Labels:  map[string]string{duck.AddressableLabel: "true"},
 			Columns: append([]column{text("URL", ".status.url")}, ready()...),
 			Type:    reflect.TypeFor[servingv1.Route](),
 		}),

@@ -5,10 +5,8 @@ package generic
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"weir.dev/pkg/apis/duck"
 )
 
 // typedClient is a dynamic client with Ts.
@@ -41,36 +41,16 @@ func (c typedClient[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.Upd
 	if equality.Semantic.DeepEqual(status(stored).Interface(), status(obj).Interface()) {
 		return stored, nil
 	}
-	patch, err := c.statusPatch(stored, obj)
+	// It holds for this object, not for another of its name.
+	patch, err := duck.CreateMergePatch(
+		map[string]any{"status": status(stored).Interface()},
+		map[string]any{"status": status(obj).Interface(), "metadata": map[string]any{"uid": obj.GetUID()}})
 	if err != nil {
 		return obj, fmt.Errorf("encoding the status of %s %s: %w", c.gvk.Kind, obj.GetName(), err)
 	}
 	return c.Patch(ctx, obj.GetName(), types.MergePatchType, patch, metav1.PatchOptions{
 		DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation,
 	}, "status")
-}
-
-// statusPatch makes the status of before that of after; it holds for that
-// object, not for another of its name.
-func (c typedClient[T]) statusPatch(before, after T) ([]byte, error) {
-	was, err := json.Marshal(map[string]any{"status": status(before).Interface()})
-	if err != nil {
-		return nil, err
-	}
-	is, err := json.Marshal(map[string]any{"status": status(after).Interface()})
-	if err != nil {
-		return nil, err
-	}
-	patch, err := jsonpatch.CreateMergePatch(was, is)
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(patch, &fields); err != nil {
-		return nil, err
-	}
-	fields["metadata"] = map[string]any{"uid": after.GetUID()}
-	return json.Marshal(fields)
 }
 
 // Patch implements engine.Client.

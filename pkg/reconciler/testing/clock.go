@@ -6,17 +6,12 @@ package testing
 import (
 	"time"
 
-	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// FakeClock stands still at its time: for reconcilers that take a
-// clock.PassiveClock instead of asking the machine. Assign Time to go on.
-type FakeClock struct{ Time time.Time }
+// FakeClock stands still until it is set: for reconcilers that take a
+// clock.PassiveClock instead of asking the machine.
+type FakeClock = clocktesting.FakePassiveClock
 
-var _ clock.PassiveClock = (*FakeClock)(nil)
-
-// Now implements clock.PassiveClock.
-func (c *FakeClock) Now() time.Time { return c.Time }
-
-// Since implements clock.PassiveClock.
-func (c *FakeClock) Since(t time.Time) time.Duration { return c.Time.Sub(t) }
+// NewFakeClock returns a clock that stands at t.
+func NewFakeClock(t time.Time) *FakeClock { return clocktesting.NewFakePassiveClock(t) }

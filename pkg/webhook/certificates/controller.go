@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
-	corev1listers "k8s.io/client-go/listers/core/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	kubeclient "weir.dev/pkg/client/injection/kube/client"
@@ -30,8 +31,7 @@ type secretReconciler struct {
 	reconciler.LeaderAwareFuncs
 
 	key     types.NamespacedName
-	secrets corev1listers.SecretNamespaceLister
-	kube    kubernetes.Interface
+	secrets corev1client.SecretInterface
 	keys    keys
 	hosts   []string
 	now     func() time.Time
@@ -52,8 +52,7 @@ func newController(ctx context.Context, now func() time.Time, lifetime time.Dura
 	opts, namespace, informer := webhook.RequireOptions(ctx), system.NamespaceOf(ctx), secret.Get(ctx)
 	r := &secretReconciler{
 		key:     types.NamespacedName{Namespace: namespace, Name: opts.SecretName},
-		secrets: informer.Lister().Secrets(namespace),
-		kube:    kubeclient.Get(ctx),
+		secrets: kubeclient.Get(ctx).CoreV1().Secrets(namespace),
 		keys: keys{
 			serverKey: opts.ServerPrivateKeyName, serverCert: opts.ServerCertificateName, caCert: CACert, caKey: CAKey,
 		},
@@ -84,13 +83,18 @@ func hostsOf(service, namespace string) []string {
 }
 
 // Reconcile renews what is due, and asks to be called when something is next.
+// It reads the Secret itself, which is seldom: by a cache that is behind another
+// authority would be made in the place of one that clients have been told of.
 func (r *secretReconciler) Reconcile(ctx context.Context, key string) error {
 	if !r.IsLeaderFor(r.key) {
 		return controller.NewSkipKey(key)
 	}
-	found, err := r.secrets.Get(r.key.Name)
-	if err != nil { // its installation enqueues it
+	found, err := r.secrets.Get(ctx, r.key.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) { // its installation enqueues it
 		return controller.NewPermanentError(fmt.Errorf("certificates of the webhook: %w", err))
+	}
+	if err != nil {
+		return fmt.Errorf("read secret %s: %w", r.key, err)
 	}
 	m := r.keys.parse(found.Data)
 	changed, next, err := m.renew(r.hosts, r.now(), r.authorityLifetime)
@@ -98,33 +102,21 @@ func (r *secretReconciler) Reconcile(ctx context.Context, key string) error {
 		return err
 	}
 	if changed {
-		if next, err = r.renew(ctx); err != nil {
+		if err := r.write(ctx, found, m); err != nil {
 			return err
 		}
 	}
 	return controller.NewRequeueAfter(next.Sub(r.now()))
 }
 
-// renew writes what is due, and returns when the next thing is. It decides on
-// the Secret itself: by a cache that is behind another authority would be made
-// in the place of one that clients have been told of.
-func (r *secretReconciler) renew(ctx context.Context) (time.Time, error) {
-	secrets := r.kube.CoreV1().Secrets(r.key.Namespace)
-	found, err := secrets.Get(ctx, r.key.Name, metav1.GetOptions{})
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read secret %s: %w", r.key, err)
+func (r *secretReconciler) write(ctx context.Context, secret *corev1.Secret, m material) error {
+	var err error
+	if secret.Data, err = r.keys.write(m, secret.Data); err != nil {
+		return err
 	}
-	m := r.keys.parse(found.Data)
-	changed, next, err := m.renew(r.hosts, r.now(), r.authorityLifetime)
-	if err != nil || !changed {
-		return next, err
-	}
-	if found.Data, err = r.keys.write(m, found.Data); err != nil {
-		return next, err
-	}
-	if _, err := secrets.Update(ctx, found, metav1.UpdateOptions{}); err != nil {
-		return next, fmt.Errorf("write certificates to secret %s: %w", r.key, err)
+	if _, err := r.secrets.Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("write certificates to secret %s: %w", r.key, err)
 	}
 	logging.FromContext(ctx).Infow("Renewed the webhook's certificates", "until", m.serving.Leaf.NotAfter)
-	return next, nil
+	return nil
 }
