@@ -69,10 +69,29 @@ func (d Docs) declaration(pkg string, gen *ast.GenDecl) {
 			continue
 		}
 		for _, field := range st.Fields.List {
-			for _, name := range field.Names {
-				d.byName[[3]string{pkg, ts.Name.Name, name.Name}] = sentence(field.Doc.Text())
+			for _, name := range namesOf(field) {
+				d.byName[[3]string{pkg, ts.Name.Name, name}] = sentence(field.Doc.Text())
 			}
 		}
+	}
+}
+
+// namesOf are the names of a field; that of an embedded one is its type's.
+func namesOf(field *ast.Field) []string {
+	var names []string
+	for _, name := range field.Names {
+		names = append(names, name.Name)
+	}
+	if len(names) > 0 {
+		return names
+	}
+	switch t := field.Type.(type) {
+	case *ast.Ident:
+		return []string{t.Name}
+	case *ast.SelectorExpr:
+		return []string{t.Sel.Name}
+	default:
+		return nil
 	}
 }
 
