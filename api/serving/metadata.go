@@ -73,8 +73,33 @@ func keyName(key string) string { return key[strings.LastIndexByte(key, '/')+1:]
 func ValidateTemplateAnnotations(anns map[string]string) *apis.FieldError {
 	return validateDuration(anns, ProgressDeadlineAnnotation()).
 		Also(validateDuration(anns, kmap.KeyPriority{DrainTimeoutAnnotationKey})).
+		Also(validateFollow(anns)).
 		Also(validateNetworking(anns)).
 		Also(validateSidecar(anns))
+}
+
+// MinFollowTags is how often tags are looked up at most.
+const MinFollowTags = 10 * time.Second
+
+// validateFollow checks what makes Revisions without a change of the template.
+func validateFollow(anns map[string]string) *apis.FieldError {
+	var errs *apis.FieldError
+	if v, ok := anns[FollowConfigAnnotationKey]; ok && v != "enabled" && v != "disabled" {
+		errs = errs.Also(apis.ErrInvalidValue(v, FollowConfigAnnotationKey, `must be "enabled" or "disabled"`))
+	}
+	if v, ok := anns[FollowTagsAnnotationKey]; ok {
+		if d, err := time.ParseDuration(v); err != nil || d < MinFollowTags {
+			errs = errs.Also(apis.ErrInvalidValue(v, FollowTagsAnnotationKey, fmt.Sprintf("must be a duration of at least %s", MinFollowTags)))
+		}
+	}
+	return errs
+}
+
+// Follows says whether a template with these annotations makes Revisions
+// although it does not change.
+func Follows(anns map[string]string) bool {
+	_, tags := anns[FollowTagsAnnotationKey]
+	return tags || anns[FollowConfigAnnotationKey] == "enabled"
 }
 
 func validateNetworking(anns map[string]string) *apis.FieldError {

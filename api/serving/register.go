@@ -76,6 +76,19 @@ const (
 	// TimeoutResetAnnotationKey, "enabled", resets an HTTP/1.1 connection whose
 	// response timed out after its first byte. Ours.
 	TimeoutResetAnnotationKey = "weir.dev/timeout-reset"
+	// FollowConfigAnnotationKey, "enabled" on the template of a Service, makes a
+	// new Revision when a ConfigMap or Secret that the template refers to
+	// changes. Ours.
+	FollowConfigAnnotationKey = "weir.dev/follow-config"
+	// FollowTagsAnnotationKey on the template of a Service is how often its
+	// image tags are looked up; one that means another image makes a new
+	// Revision. Ours.
+	FollowTagsAnnotationKey = "weir.dev/follow-tags"
+	// ConfigHashAnnotationKey is what FollowConfigAnnotationKey adds to the
+	// template of the Configuration.
+	ConfigHashAnnotationKey = "weir.dev/config-hash"
+	// FollowedDigestsAnnotationKey is what FollowTagsAnnotationKey adds there.
+	FollowedDigestsAnnotationKey = "weir.dev/followed-digests"
 
 	// QueueSidecarPrefix begins the annotations that size upstream's sidecar.
 	// They are checked and have no effect: there is no sidecar.

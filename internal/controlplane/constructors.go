@@ -24,7 +24,7 @@ import (
 // constructors make the controllers of all kinds.
 func (cp *ControlPlane) constructors() []injection.ControllerConstructor {
 	return []injection.ControllerConstructor{
-		service.NewController,
+		service.Config{Follow: cp.follow}.NewController,
 		configuration.NewController,
 		revision.Config{Digests: cp.digests, Drain: cp.cfg.Drain, LocalImage: cp.cfg.LocalImage}.NewController,
 		route.NewController,

@@ -19,9 +19,10 @@ import (
 	"weir.dev/internal/admission"
 	"weir.dev/internal/autoscaler"
 	"weir.dev/internal/controlplane/config"
+	"weir.dev/internal/controlplane/digest"
 	"weir.dev/internal/controlplane/feed"
 	"weir.dev/internal/controlplane/revision"
-	"weir.dev/internal/controlplane/revision/digest"
+	"weir.dev/internal/controlplane/service/follow"
 	"weir.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"weir.dev/pkg/injection/sharedmain"
 	"weir.dev/pkg/logging"
@@ -37,6 +38,8 @@ type ControlPlane struct {
 	feed       *feed.Server
 	autoscaler *autoscaler.Autoscaler
 	digests    *digest.Resolver
+	tags       *digest.Resolver // apart from digests: who asks is another
+	follow     *follow.Follower
 	admission  *admission.Admission
 	settings   *admission.Settings
 
@@ -53,10 +56,14 @@ func New(cfg Config) (*ControlPlane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("controlplane: %w", err)
 	}
+	registries := &digest.Remote{Client: kube}
+	tags := digest.NewResolver(registries)
 	cp := &ControlPlane{
 		cfg:        cfg,
 		autoscaler: autoscaler.New(),
-		digests:    digest.NewResolver(&digest.Remote{Client: kube}),
+		digests:    digest.NewResolver(registries),
+		tags:       tags,
+		follow:     follow.New(follow.Config{Kube: kube, Digests: tags, LocalImage: cfg.LocalImage}),
 		synced:     make(chan []cache.InformerSynced, 1),
 		ready:      make(chan struct{}),
 	}
@@ -143,7 +150,7 @@ func (cp *ControlPlane) context(ctx context.Context) context.Context {
 
 // background are the parts that reconcilers use: they start before and end after them.
 func (cp *ControlPlane) background() []func(context.Context) error {
-	parts := []func(context.Context) error{cp.feed.Run, cp.autoscaler.Run, cp.digests.Run, cp.announce}
+	parts := []func(context.Context) error{cp.feed.Run, cp.autoscaler.Run, cp.digests.Run, cp.tags.Run, cp.announce}
 	if cp.admission != nil {
 		parts = append(parts, cp.admission.Run)
 	}

@@ -389,17 +389,11 @@ func TestRevisionKeepsItsImage(t *testing.T) {
 		t.Skip("images are built for a Weir of ours only")
 	}
 	const tag = "weir.local/rebuilt"
-	build := func(dir string) {
-		t.Helper()
-		if err := suite.Build(w.ctx, suite.Own.DataDir, dir, tag, output(t)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	build("../../examples/hello")
+	w.build(tag, "../../examples/hello")
 	svc := w.deploy(probeService("app", func(s *servingv1.Service) { s.Spec.Template.Spec.Containers[0].Image = tag }))
 	url := svc.Status.URL.String()
 	before := w.getOK(url).Body
-	build("../apps/probe")
+	w.build(tag, "../apps/probe")
 	w.waitZero()
 	if after := w.getOK(url).Body; after != before {
 		t.Errorf("the same Revision answers %q, then %q", before, after)

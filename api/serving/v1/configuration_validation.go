@@ -19,7 +19,7 @@ func (c *Configuration) Validate(ctx context.Context) *apis.FieldError {
 		Also(serving.ValidateOwnerLabel(c, serving.ServiceLabelKey, "Service")).
 		ViaField("metadata")
 	ctx = apis.WithinParent(ctx, c.ObjectMeta)
-	errs = errs.Also(c.Spec.Validate(apis.WithinSpec(ctx)).ViaField("spec"))
+	errs = errs.Also(c.Spec.Validate(apis.WithinSpec(ctx)).ViaField("spec")).Also(c.warnFollow())
 
 	old, ok := apis.GetBaseline(ctx).(*Configuration)
 	if !ok || !apis.IsInUpdate(ctx) {
@@ -34,4 +34,13 @@ func (c *Configuration) Validate(ctx context.Context) *apis.FieldError {
 // Validate checks the template.
 func (cs *ConfigurationSpec) Validate(ctx context.Context) *apis.FieldError {
 	return cs.Template.Validate(ctx).ViaField("template")
+}
+
+// warnFollow tells that the Service controller is who follows.
+func (c *Configuration) warnFollow() *apis.FieldError {
+	if len(c.OwnerReferences) > 0 || !serving.Follows(c.Spec.Template.Annotations) {
+		return nil
+	}
+	return apis.ErrGeneric("weir.dev/follow annotations have no effect without a Service",
+		"spec.template.metadata.annotations").At(apis.WarningLevel)
 }

@@ -77,6 +77,9 @@ func (rt *RevisionTemplateSpec) validateName(ctx context.Context) *apis.FieldErr
 		return apis.ErrDisallowedFields("name")
 	}
 	var errs *apis.FieldError
+	if serving.Follows(rt.Annotations) {
+		errs = errs.Also(apis.ErrGeneric("a Revision of this name can be made only once: remove the name, or the weir.dev/follow annotations", "name"))
+	}
 	if msgs := apivalidation.NameIsDNS1035Label(rt.Name, false); len(msgs) > 0 {
 		errs = errs.Also(apis.ErrGeneric("not a DNS 1035 label: "+strings.Join(msgs, ", "), "name"))
 	}

@@ -201,6 +201,35 @@ func TestServiceValidation(t *testing.T) {
 			reason: "a value may be empty, a key may have a prefix",
 			change: func(s *Service) { s.Spec.Template.Labels = map[string]string{"example.com/A_b.c": "", "d": "E-1"} },
 		},
+		"follow, misspelled": {
+			reason: "what is not understood has no effect, which nobody would see",
+			change: func(s *Service) {
+				s.Spec.Template.Annotations = map[string]string{"weir.dev/follow-config": "true", "weir.dev/follow-tags": "5"}
+			},
+			want: "invalid value: 5: spec.template.metadata.annotations.weir.dev/follow-tags\nmust be a duration of at least 10s\n" +
+				"invalid value: true: spec.template.metadata.annotations.weir.dev/follow-config\nmust be \"enabled\" or \"disabled\"",
+		},
+		"follow too often": {
+			reason: "registries count requests",
+			change: func(s *Service) {
+				s.Spec.Template.Annotations = map[string]string{"weir.dev/follow-tags": "9s"}
+			},
+			want: "invalid value: 9s: spec.template.metadata.annotations.weir.dev/follow-tags\nmust be a duration of at least 10s",
+		},
+		"follow with a name": {
+			reason: "the second Revision would need another",
+			change: func(s *Service) {
+				s.Spec.Template.Name = "hello-one"
+				s.Spec.Template.Annotations = map[string]string{"weir.dev/follow-config": "enabled"}
+			},
+			want: "a Revision of this name can be made only once: remove the name, or the weir.dev/follow annotations: spec.template.metadata.name",
+		},
+		"follow": {
+			reason: "both as they are meant",
+			change: func(s *Service) {
+				s.Spec.Template.Annotations = map[string]string{"weir.dev/follow-config": "enabled", "weir.dev/follow-tags": "5m"}
+			},
+		},
 		"template annotation key": {
 			reason: "the API server would refuse every Revision",
 			change: func(s *Service) { s.Spec.Template.Annotations = map[string]string{"a b": "c"} },
@@ -464,6 +493,21 @@ func TestWarningsAreForPeople(t *testing.T) {
 	r.OwnerReferences = []metav1.OwnerReference{{Kind: "Configuration", Name: "hello"}}
 	if got := r.Validate(context.Background()); got != nil {
 		t.Errorf("a controller has nobody to warn, got %v", got)
+	}
+}
+
+func TestFollowNeedsAService(t *testing.T) {
+	c := &Configuration{ObjectMeta: metav1.ObjectMeta{Name: "hello"}}
+	c.Spec.Template = object[Service](t, goodService).Spec.Template
+	c.Spec.Template.Annotations = map[string]string{"weir.dev/follow-config": "enabled"}
+	c.SetDefaults(apis.WithinCreate(context.Background()))
+	want := "weir.dev/follow annotations have no effect without a Service: spec.template.metadata.annotations"
+	if got := c.Validate(context.Background()).Filter(apis.WarningLevel).Error(); !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q among it", got, want)
+	}
+	c.OwnerReferences = []metav1.OwnerReference{{Kind: "Service", Name: "hello"}}
+	if got := c.Validate(context.Background()).Filter(apis.WarningLevel); got != nil && strings.Contains(got.Error(), want) {
+		t.Errorf("the Configuration of a Service: got %q", got)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	revisioninformer "weir.dev/client/injection/informers/serving/v1/revision"
 	revisionreconciler "weir.dev/client/injection/reconciler/serving/v1/revision"
 	"weir.dev/internal/controlplane/config"
-	"weir.dev/internal/controlplane/revision/digest"
+	"weir.dev/internal/controlplane/digest"
 	kubeclient "weir.dev/pkg/client/injection/kube/client"
 	deploymentinformer "weir.dev/pkg/client/injection/kube/informers/apps/v1/deployment"
 	podinformer "weir.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"

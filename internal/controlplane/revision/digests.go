@@ -15,7 +15,7 @@ import (
 
 	v1 "weir.dev/api/serving/v1"
 	"weir.dev/internal/controlplane/config"
-	"weir.dev/internal/controlplane/revision/digest"
+	"weir.dev/internal/controlplane/digest"
 	"weir.dev/pkg/apis"
 )
 
@@ -89,13 +89,9 @@ func (r *Reconciler) pinLocal(rev *v1.Revision, seen observation) {
 }
 
 func request(rev *v1.Revision, images []string, cfg *config.Deployment) digest.Request {
-	as := digest.Identity{Namespace: rev.Namespace, ServiceAccount: rev.Spec.ServiceAccountName}
-	for _, ref := range rev.Spec.ImagePullSecrets {
-		as.PullSecrets = append(as.PullSecrets, ref.Name)
-	}
 	return digest.Request{
-		Revision: types.NamespacedName{Namespace: rev.Namespace, Name: rev.Name},
-		UID:      rev.UID, Images: images, As: as, Timeout: cfg.DigestResolutionTimeout,
+		For: types.NamespacedName{Namespace: rev.Namespace, Name: rev.Name},
+		UID: rev.UID, Images: images, As: digest.IdentityOf(rev.Namespace, &rev.Spec.PodSpec), Timeout: cfg.DigestResolutionTimeout,
 	}
 }
 

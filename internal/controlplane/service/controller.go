@@ -22,8 +22,14 @@ import (
 	"weir.dev/pkg/controller"
 )
 
+// Config is what the controller needs beside the API.
+type Config struct {
+	// Follow looks at what templates refer to; required.
+	Follow Follower
+}
+
 // NewController returns the controller of Services.
-func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 	services := serviceinformer.Get(ctx)
 	configurations := configurationinformer.Get(ctx)
 	routes := routeinformer.Get(ctx)
@@ -33,9 +39,12 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		configurations: configurations.Lister(),
 		routes:         routes.Lister(),
 		revisions:      revisioninformer.Get(ctx).Lister(),
+		follow:         c.Follow,
 	}, func(*controller.Impl) controller.Options {
-		return controller.Options{ConfigStore: config.ForDefaulting(ctx, cmw)}
+		store := config.Follow(ctx, cmw, []string{config.DefaultsName, config.FeaturesName, config.AutoscalerName, config.DeploymentName})
+		return controller.Options{ConfigStore: store}
 	})
+	c.Follow.OnDone(impl.EnqueueKey)
 
 	services.Informer().AddEventHandler(controller.HandleAll(impl.Enqueue)) //nolint:errcheck // fails only on a stopped informer
 	owned := cache.FilteringResourceEventHandler{

@@ -17,8 +17,8 @@ import (
 )
 
 // makeConfiguration returns the Configuration of svc to be. existing is what is there, nil if nothing is: only the list of
-// Routes in its annotations is not ours alone.
-func makeConfiguration(svc *v1.Service, existing *v1.Configuration) *v1.Configuration {
+// Routes in its annotations is not ours alone. stamps are annotations that the template has beside the user's.
+func makeConfiguration(svc *v1.Service, existing *v1.Configuration, stamps map[string]string) *v1.Configuration {
 	config := &v1.Configuration{ObjectMeta: childMeta(svc)}
 	routes := ""
 	if existing != nil {
@@ -32,6 +32,9 @@ func makeConfiguration(svc *v1.Service, existing *v1.Configuration) *v1.Configur
 	config.Annotations = kmap.ExcludeKeyList(copiedAnnotations(svc), serving.RolloutDurationAnnotation())
 	config.Annotations[serving.RoutesAnnotationKey] = addName(routes, svc.Name)
 	config.Spec = *svc.Spec.ConfigurationSpec.DeepCopy()
+	if len(stamps) > 0 {
+		config.Spec.Template.Annotations = kmap.Union(config.Spec.Template.Annotations, stamps)
+	}
 	return config
 }
 

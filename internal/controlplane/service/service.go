@@ -8,12 +8,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrs "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "weir.dev/api/serving/v1"
 	clientset "weir.dev/client/clientset/versioned"
 	servicereconciler "weir.dev/client/injection/reconciler/serving/v1/service"
 	listers "weir.dev/client/listers/serving/v1"
 	"weir.dev/internal/controlplane/lineage"
+	"weir.dev/internal/controlplane/service/follow"
 	"weir.dev/pkg/controller"
 	"weir.dev/pkg/reconciler"
 )
@@ -24,16 +26,31 @@ type Reconciler struct {
 	configurations listers.ConfigurationLister
 	routes         listers.RouteLister
 	revisions      listers.RevisionLister
+	follow         Follower
+}
+
+// Follower says what a template is stamped with; see package follow.
+type Follower interface {
+	Stamps(ctx context.Context, svc *v1.Service, config *v1.Configuration, latest *v1.Revision) follow.Stamps
+	OnDone(f func(types.NamespacedName))
 }
 
 var _ servicereconciler.Interface = (*Reconciler)(nil)
 
 // ReconcileKind implements servicereconciler.Interface.
 func (r *Reconciler) ReconcileKind(ctx context.Context, svc *v1.Service) reconciler.Event {
-	config, err := r.configuration(ctx, svc)
+	config, again, err := r.configuration(ctx, svc)
 	if err != nil {
 		return err
 	}
+	if err := r.reflect(ctx, svc, config); err != nil || again == 0 {
+		return err
+	}
+	return controller.NewRequeueAfter(again)
+}
+
+// reflect brings the Route, and the status of svc, to where config is.
+func (r *Reconciler) reflect(ctx context.Context, svc *v1.Service, config *v1.Configuration) error {
 	reflectConfiguration(&svc.Status, config)
 	if name := svc.Spec.Template.Name; name != "" {
 		if stop, err := r.mustWait(ctx, svc, config, name); stop || err != nil {

@@ -4,8 +4,10 @@
 package service
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +16,7 @@ import (
 	v1 "weir.dev/api/serving/v1"
 	servicereconciler "weir.dev/client/injection/reconciler/serving/v1/service"
 	"weir.dev/internal/controlplane/fixture"
+	"weir.dev/internal/controlplane/service/follow"
 	"weir.dev/pkg/apis"
 	"weir.dev/pkg/controller"
 	logtesting "weir.dev/pkg/logging/testing"
@@ -282,11 +285,58 @@ func TestReconcile(t *testing.T) {
 			rtesting.Eventf("Warning", "InternalError", "creating Configuration %q: inducing failure for create configurations", "app"),
 		},
 	}}
-	table.Test(t, fixture.Factory(func(t *testing.T, w *fixture.World) controller.Reconciler {
+	table.Test(t, factory(follower{}))
+}
+
+// follower answers the same for each Service.
+type follower follow.Stamps
+
+func (f follower) Stamps(_ context.Context, _ *v1.Service, _ *v1.Configuration, latest *v1.Revision) follow.Stamps {
+	if latest == nil {
+		f.Annotations = nil
+	}
+	return follow.Stamps(f)
+}
+
+func (f follower) OnDone(func(types.NamespacedName)) {}
+
+func factory(f follower) rtesting.Factory {
+	return fixture.Factory(func(t *testing.T, w *fixture.World) controller.Reconciler {
 		return servicereconciler.NewReconciler(t.Context(), logtesting.TestLogger(t), w.Client, w.Services(), w.Recorder, &Reconciler{
-			client: w.Client, configurations: w.Configurations(), routes: w.Routes(), revisions: w.Revisions(),
+			client: w.Client, configurations: w.Configurations(), routes: w.Routes(), revisions: w.Revisions(), follow: f,
 		})
-	}))
+	})
+}
+
+// What the template is stamped with is in the Configuration only, and the Service is looked at again without an error.
+func TestFollow(t *testing.T) {
+	stamped := func(c *v1.Configuration) {
+		c.Spec.Template.Annotations = map[string]string{"weir.dev/config-hash": "abc"}
+	}
+	f := follower{Annotations: map[string]string{"weir.dev/config-hash": "abc"}, Again: time.Minute, Problems: []string{"it"}}
+	problem := rtesting.Eventf("Warning", "FollowFailed", "Cannot look up it")
+	ready := fixture.Revision("app", 1, fixture.ReadyRevision)
+	table := rtesting.TableTest{{
+		Name: "changed",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			fixture.Service("app", status(done("app-00001"))),
+			fixture.Configuration("app", readyConfiguration("app-00001")), fixture.Route("app", readyRoute("app-00001")), ready,
+		},
+		WantUpdates: []clientgotesting.UpdateActionImpl{{Object: fixture.Configuration("app", readyConfiguration("app-00001"), stamped)}},
+		WantErr:     true, // asks for another run
+		WantEvents:  []string{problem},
+	}, {
+		Name: "stamped already: nothing changed, nothing is written",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			fixture.Service("app", status(done("app-00001"))),
+			fixture.Configuration("app", readyConfiguration("app-00001"), stamped), fixture.Route("app", readyRoute("app-00001")), ready,
+		},
+		WantErr:    true,
+		WantEvents: []string{problem},
+	}}
+	table.Test(t, factory(f))
 }
 
 func TestShares(t *testing.T) {

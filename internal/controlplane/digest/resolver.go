@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -17,6 +18,15 @@ import (
 type Identity struct {
 	Namespace, ServiceAccount string
 	PullSecrets               []string
+}
+
+// IdentityOf is what pods of spec in namespace pull with.
+func IdentityOf(namespace string, spec *corev1.PodSpec) Identity {
+	as := Identity{Namespace: namespace, ServiceAccount: spec.ServiceAccountName}
+	for _, ref := range spec.ImagePullSecrets {
+		as.PullSecrets = append(as.PullSecrets, ref.Name)
+	}
+	return as
 }
 
 // Lookup asks a registry for the digest form of a tagged image.
@@ -32,11 +42,11 @@ func (f LookupFunc) Digest(ctx context.Context, image string, as Identity) (stri
 	return f(ctx, image, as)
 }
 
-// Request asks for the digests of the images of one Revision.
+// Request asks for the digests of the images of one object.
 type Request struct {
-	// Revision is what OnDone is told when the answer is there.
-	Revision types.NamespacedName
-	// UID tells a Revision from an earlier one of its name.
+	// For is what OnDone is told when the answer is there.
+	For types.NamespacedName
+	// UID tells an object from an earlier one of its name.
 	UID    types.UID
 	Images []string
 	As     Identity
@@ -82,7 +92,7 @@ func NewResolver(lookup Lookup) *Resolver {
 	}
 }
 
-// OnDone sets what is called, with the Revision's name, when the answer to a request is there. Call it before Run.
+// OnDone sets what is called, with the object's name, when the answer to a request is there. Call it before Run.
 func (r *Resolver) OnDone(f func(types.NamespacedName)) { r.onDone = f }
 
 // Run works until ctx is done; it returns after all its goroutines ended.
@@ -115,7 +125,7 @@ func (r *Resolver) Resolve(req Request) (map[string]Result, bool) {
 // keep is how long an answer waits for somebody to take it.
 const keep = 10 * time.Minute
 
-// sweep drops answers that nobody came for: their Revisions are gone.
+// sweep drops answers that nobody came for: who asked is gone.
 func (r *Resolver) sweep() {
 	for uid, j := range r.jobs {
 		if j.results != nil && time.Since(j.deadline) > keep {
@@ -124,7 +134,7 @@ func (r *Resolver) sweep() {
 	}
 }
 
-// Forget drops the answer for a Revision that needs it no more.
+// Forget drops the answer for an object that needs it no more.
 func (r *Resolver) Forget(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +169,7 @@ func (r *Resolver) answer(ctx context.Context, uid types.UID) {
 	r.mu.Lock()
 	j.results = results
 	r.mu.Unlock()
-	r.onDone(j.Revision)
+	r.onDone(j.For)
 }
 
 func (r *Resolver) ask(ctx context.Context, image string, as Identity) Result {

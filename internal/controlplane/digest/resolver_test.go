@@ -38,7 +38,7 @@ func TestResolver(t *testing.T) {
 
 		request := func(uid types.UID, images ...string) Request {
 			return Request{
-				Revision: types.NamespacedName{Namespace: "ns", Name: string(uid)}, UID: uid,
+				For: types.NamespacedName{Namespace: "ns", Name: string(uid)}, UID: uid,
 				Images: images, As: Identity{Namespace: "ns"}, Timeout: 10 * time.Second,
 			}
 		}
