@@ -118,8 +118,8 @@ func TestLogsAndCommandsOverTLS(t *testing.T) {
 	w.await(t, "web", phase(corev1.PodRunning))
 	config := client("apiserver")
 
-	run := func(tty bool, stdin string, command ...string) (string, error) {
-		query := url.Values{"command": append([]string{nodetest.Program}, command...), "output": {"1"}}
+	call := func(tty bool, stdin string, command ...string) (string, error) {
+		query := url.Values{"command": command, "output": {"1"}}
 		options := remotecommand.StreamOptions{Tty: tty}
 		if stdin != "" {
 			query.Set("input", "1")
@@ -141,6 +141,9 @@ func TestLogsAndCommandsOverTLS(t *testing.T) {
 		err = executor.StreamWithContext(t.Context(), options)
 		return out.String(), err
 	}
+	run := func(tty bool, stdin string, command ...string) (string, error) {
+		return call(tty, stdin, append([]string{nodetest.Program}, command...)...)
+	}
 	if out, err := run(false, "typed ", "stdin"); err != nil || out != "typed stdin ended after 6\n" {
 		t.Errorf("with input: %q, %v", out, err)
 	}
@@ -150,6 +153,11 @@ func TestLogsAndCommandsOverTLS(t *testing.T) {
 	var exit utilexec.CodeExitError
 	if _, err := run(false, "", "exit", "5"); !errors.As(err, &exit) || exit.Code != 5 {
 		t.Errorf("failing command: %v", err)
+	}
+	for _, tty := range []bool{false, true} {
+		if _, err := call(tty, "", "nothing"); !errors.As(err, &exit) || exit.Code != 127 {
+			t.Errorf("missing command: %v, want the code 127", err)
+		}
 	}
 
 	get := func(config *rest.Config, path string) (int, string) {

@@ -220,6 +220,20 @@ func TestExecAndSignal(t *testing.T) {
 	if !errors.As(err, &exit) || exit.Code != 5 {
 		t.Errorf("Exec of a failing command: %v", err)
 	}
+	for command, code := range map[string]int{"nothing": 127, "/no/such/program": 127, "/etc": 126} {
+		var stderr bytes.Buffer
+		err = f.Exec(t.Context(), c, []string{command}, engine.Streams{Stderr: &stderr})
+		if !errors.As(err, &exit) || exit.Code != code || !strings.Contains(exit.Message, command) {
+			t.Errorf("Exec of %s: %v, want the code %d", command, err, code)
+		}
+		if text := stderr.String(); !strings.Contains(text, command) || strings.Contains(text, "level=") {
+			t.Errorf("Exec of %s says %q", command, text)
+		}
+	}
+	err = f.Exec(t.Context(), engine.Container{Sandbox: "exec", Name: "main", Attempt: 0}, []string{nodetest.Program, "exit", "255"}, engine.Streams{})
+	if !errors.As(err, &exit) || exit.Code != 255 || exit.Message != "" {
+		t.Errorf("Exec of a command that ends with 255: %v", err)
+	}
 	out.Reset()
 	if err := f.Exec(t.Context(), c, []string{nodetest.Program, "stat", "/dev/tty"}, engine.Streams{Stdout: &out, Terminal: true}); err != nil {
 		t.Errorf("Exec in a terminal: %v", err)

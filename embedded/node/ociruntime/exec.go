@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,14 +41,21 @@ type ExecRequest struct {
 	Resize <-chan Size
 }
 
-// ExitError is a process that ended with a code other than 0.
+// ExitError is a process that ended with a code other than 0, or that could not
+// be started for a reason that is the command's.
 type ExitError struct {
 	Code int
+	// Message says why it could not be started, "" where it was.
+	Message string
 }
 
 // Error implements error.
 func (e *ExitError) Error() string {
-	return fmt.Sprintf("command terminated with exit code %d", e.Code)
+	text := fmt.Sprintf("command terminated with exit code %d", e.Code)
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
 }
 
 // String implements fmt.Stringer; exec servers of Kubernetes print it.
@@ -60,7 +68,8 @@ func (e *ExitError) Exited() bool { return true }
 func (e *ExitError) ExitStatus() int { return e.Code }
 
 // Exec runs a process in the container and waits for it. When ctx ends first
-// the process is killed. A code other than 0 is an *ExitError.
+// the process is killed. A code other than 0 is an *ExitError, as is a command
+// that there is not.
 func (c *CLI) Exec(ctx context.Context, req ExecRequest) error {
 	dir, err := os.MkdirTemp(req.Dir, "exec-")
 	if err != nil {
@@ -72,12 +81,12 @@ func (c *CLI) Exec(ctx context.Context, req ExecRequest) error {
 	if err != nil {
 		return fmt.Errorf("encode exec process: %w", err)
 	}
-	processFile, pidFile := filepath.Join(dir, "process.json"), filepath.Join(dir, "pid")
+	processFile, pidFile, logFile := filepath.Join(dir, "process.json"), filepath.Join(dir, "pid"), filepath.Join(dir, "log")
 	if err := os.WriteFile(processFile, process, 0o600); err != nil {
 		return fmt.Errorf("write exec process: %w", err)
 	}
 
-	args := append(c.GlobalArgs(), "exec", "--process", processFile, "--pid-file", pidFile, req.ID)
+	args := append(c.GlobalArgs(), "--log="+logFile, "exec", "--process", processFile, "--pid-file", pidFile, req.ID)
 	cmd := exec.CommandContext(ctx, c.path, args...)
 	cmd.WaitDelay = 2 * time.Second
 	cmd.Cancel = func() error { return killExec(cmd, pidFile) }
@@ -86,7 +95,29 @@ func (c *CLI) Exec(ctx context.Context, req ExecRequest) error {
 	} else {
 		err = runWithPipes(cmd, req)
 	}
+	if _, missing := os.Stat(pidFile); err != nil && ctx.Err() == nil && errors.Is(missing, fs.ErrNotExist) {
+		return c.notStarted(logFile, err)
+	}
 	return c.execResult(ctx, err)
+}
+
+// notStarted is what became of a command that never ran, which a runtime tells
+// by a code that a command could have ended with, too. A command that cannot be
+// run has the codes that shells give; the runtime has said why on stderr.
+func (c *CLI) notStarted(logFile string, err error) error {
+	const notExecutable, notFound = 126, 127
+	log, readErr := os.ReadFile(logFile)
+	message := Message(string(log))
+	switch {
+	case readErr != nil || message == "":
+		return fmt.Errorf("%s exec: %w", c.Name(), err)
+	case strings.Contains(message, "executable file not found"), strings.Contains(message, "no such file or directory"):
+		return &ExitError{Code: notFound, Message: message}
+	case strings.Contains(message, "permission denied"), strings.Contains(message, "is a directory"),
+		strings.Contains(message, "exec format error"):
+		return &ExitError{Code: notExecutable, Message: message}
+	}
+	return c.fail("exec", err, message)
 }
 
 // killExec kills the process inside the container; the runtime then ends too.
