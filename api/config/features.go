@@ -105,14 +105,15 @@ func defaultFeatures() *Features {
 // leaves the default, as it always did.
 func NewFeatures(data map[string]string) (*Features, error) {
 	f := defaultFeatures()
+	is := func(key string, flag Flag) bool { return strings.EqualFold(strings.TrimSpace(data[key]), string(flag)) }
 	for key, flag := range f.flags() {
 		for _, known := range []Flag{Enabled, Allowed, Disabled} {
-			if strings.EqualFold(data[key], string(known)) {
+			if is(key, known) {
 				*flag = known
 			}
 		}
 	}
-	if strings.EqualFold(data["secure-pod-defaults"], string(AllowRootBounded)) {
+	if is("secure-pod-defaults", AllowRootBounded) {
 		f.SecurePodDefaults = AllowRootBounded
 	}
 	if f.SecurePodDefaults == Allowed {

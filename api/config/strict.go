@@ -6,23 +6,22 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"weir.dev/api/autoscaling"
 )
 
-// The strict parsers are for the admission of ConfigMaps. Besides what the
-// others refuse, they refuse what a program can live with and nobody can mean:
-// rubbish that is ignored, numbers that no revision could have. A value that is
-// stored already is never judged by them, because a new rule must not keep a
-// system from starting.
+// The strict parsers are for the admission of ConfigMaps whose values are of
+// their keys' types. Besides what the others refuse, they refuse what a program
+// can live with and nobody can mean: numbers that no revision could have. A value
+// that is stored already is never judged by them, because a new rule must not
+// keep a system from starting.
 
 // StrictDefaults is NewDefaults for the admission of config-defaults.
 func StrictDefaults(data map[string]string) (*Defaults, error) {
@@ -35,9 +34,6 @@ func StrictDefaults(data map[string]string) (*Defaults, error) {
 		"container-name-template": d.ContainerNameTemplate, "init-container-name-template": d.InitContainerNameTemplate,
 	} {
 		errs = append(errs, checkName(key, text))
-	}
-	if v, ok := data["enable-service-links"]; ok {
-		errs = append(errs, OneOf("enable-service-links", v, "true", "false", "default"))
 	}
 	return d, inOrder(errs)
 }
@@ -94,25 +90,6 @@ func checkName(key, text string) error {
 	return fmt.Errorf("%s gives %q, which is no DNS label", key, name.String())
 }
 
-// StrictFeatures is NewFeatures for the admission of config-features.
-func StrictFeatures(data map[string]string) (*Features, error) {
-	f, err := NewFeatures(data)
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(f.flags())) {
-		if v, ok := data[key]; ok {
-			middle := Allowed
-			if key == "secure-pod-defaults" {
-				middle = AllowRootBounded
-			}
-			errs = append(errs, OneOf(key, v, string(Enabled), string(middle), string(Disabled)))
-		}
-	}
-	return f, inOrder(errs)
-}
-
 // StrictAutoscaler is NewAutoscaler for the admission of config-autoscaler.
 func StrictAutoscaler(data map[string]string) (*Autoscaler, error) {
 	a, err := NewAutoscaler(data)
@@ -120,20 +97,8 @@ func StrictAutoscaler(data map[string]string) (*Autoscaler, error) {
 		return nil, err
 	}
 	var errs []error
-	for key, n := range map[string]float64{
-		"container-concurrency-target-percentage": a.ContainerConcurrencyTargetFraction,
-		"container-concurrency-target-default":    a.ContainerConcurrencyTargetDefault,
-		"requests-per-second-target-default":      a.RPSTargetDefault,
-		"target-burst-capacity":                   a.TargetBurstCapacity,
-		"activator-capacity":                      a.ActivatorCapacity,
-		"max-scale-up-rate":                       a.MaxScaleUpRate,
-		"max-scale-down-rate":                     a.MaxScaleDownRate,
-		"panic-window-percentage":                 a.PanicWindowPercentage,
-		"panic-threshold-percentage":              a.PanicThresholdPercentage,
-	} {
-		if math.IsNaN(n) || math.IsInf(n, 0) {
-			errs = append(errs, fmt.Errorf("%s = %v, must be a number", key, n))
-		}
+	if class := a.PodAutoscalerClass; class != autoscaling.KPA && class != autoscaling.HPA && strings.HasSuffix(class, autoscaling.Domain) {
+		errs = append(errs, fmt.Errorf("pod-autoscaler-class = %s is none of ours", class))
 	}
 	if a.PanicThresholdPercentage < 0 {
 		errs = append(errs, fmt.Errorf("panic-threshold-percentage = %v, must not be negative", a.PanicThresholdPercentage))
@@ -147,15 +112,6 @@ func inOrder(errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
-}
-
-// OneOf complains about a value of key that is none of those known, in any
-// case.
-func OneOf(key, value string, known ...string) error {
-	if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, value) }) {
-		return nil
-	}
-	return fmt.Errorf("%s = %s, must be one of %s", key, strconv.Quote(value), strings.Join(known, ", "))
 }
 
 // inMap finds the keys that a template asks labels or annotations for:

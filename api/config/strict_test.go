@@ -11,12 +11,10 @@ import (
 func TestStrict(t *testing.T) {
 	strict := map[string]func(map[string]string) error{
 		DefaultsName:   func(d map[string]string) error { _, err := StrictDefaults(d); return err },
-		FeaturesName:   func(d map[string]string) error { _, err := StrictFeatures(d); return err },
 		AutoscalerName: func(d map[string]string) error { _, err := StrictAutoscaler(d); return err },
 	}
 	lenient := map[string]func(map[string]string) error{
 		DefaultsName:   func(d map[string]string) error { _, err := NewDefaults(d); return err },
-		FeaturesName:   func(d map[string]string) error { _, err := NewFeatures(d); return err },
 		AutoscalerName: func(d map[string]string) error { _, err := NewAutoscaler(d); return err },
 	}
 	tests := map[string]struct {
@@ -32,24 +30,12 @@ func TestStrict(t *testing.T) {
 		"name of a field":   {"the same in other words", DefaultsName, "container-name-template", `{{.Annotations.app}}`, ""},
 		"name of a choice":  {"either makes a name", DefaultsName, "container-name-template", `{{if .Labels.app}}a b{{else}}{{.Name}}{{end}}`, ""},
 		"nothing there":     {"a template may fail where there is nothing", DefaultsName, "container-name-template", "{{.DeletionTimestamp.Time}}", "container-name-template"},
-		"service links":     {"neither on nor off", DefaultsName, "enable-service-links", "maybe", `enable-service-links = "maybe", must be one of true, false, default`},
-		"default links":     {"left to Kubernetes", DefaultsName, "enable-service-links", "Default", ""},
 
-		"flag":                     {"it would be ignored", FeaturesName, "multi-container", "maybe", `multi-container = "maybe", must be one of Enabled, Allowed, Disabled`},
-		"flag in any case":         {"as it always was", FeaturesName, "kubernetes.podspec-affinity", "eNabled", ""},
-		"unknown flag":             {"other parts have flags, too", FeaturesName, "queueproxy.mount-podinfo", "maybe", ""},
-		"secure defaults":          {"their third value", FeaturesName, "secure-pod-defaults", "AllowRootBounded", ""},
-		"secure defaults, allowed": {"it would be off while somebody believes it on", FeaturesName, "secure-pod-defaults", "Allowed", "secure-pod-defaults"},
-		"third value elsewhere":    {"it is of secure defaults only", FeaturesName, "multi-container", "AllowRootBounded", "multi-container"},
-
-		"infinite rate":      {"no number", AutoscalerName, "max-scale-up-rate", "Inf", "max-scale-up-rate = +Inf, must be a number"},
-		"infinite burst":     {"-1 is without limit", AutoscalerName, "target-burst-capacity", "+Inf", "target-burst-capacity"},
-		"no threshold":       {"no number", AutoscalerName, "panic-threshold-percentage", "NaN", "panic-threshold-percentage = NaN, must be a number"},
 		"negative threshold": {"load is not negative", AutoscalerName, "panic-threshold-percentage", "-200", "panic-threshold-percentage = -200, must not be negative"},
+		"class":              {"nobody scales by it", AutoscalerName, "pod-autoscaler-class", "vpa.autoscaling.knative.dev", "none of ours"},
+		"foreign class":      {"somebody may", AutoscalerName, "pod-autoscaler-class", "keda.example.com", ""},
 		"threshold":          {"used as it is", AutoscalerName, "panic-threshold-percentage", "90", ""},
-		"percentage":         {"no number", AutoscalerName, "container-concurrency-target-percentage", "NaN", "container-concurrency-target-percentage"},
 		"negative scale":     {"pods are counted", AutoscalerName, "min-scale", "-1", "min-scale"},
-		"infinite target":    {"no number", AutoscalerName, "container-concurrency-target-default", "Inf", "container-concurrency-target-default"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,9 +59,8 @@ func TestStrictBounds(t *testing.T) {
 }
 
 func TestStrictOrder(t *testing.T) {
-	_, err := StrictDefaults(data("revision-cpu-limit=-1 revision-idle-timeout-seconds=-1 container-name-template=A enable-service-links=x"))
+	_, err := StrictDefaults(data("revision-cpu-limit=-1 revision-idle-timeout-seconds=-1 container-name-template=A"))
 	want := `container-name-template gives "A", which is no DNS label
-enable-service-links = "x", must be one of true, false, default
 revision-cpu-limit = -1, must not be negative
 revision-idle-timeout-seconds = -1, must be in 0..2147483647`
 	if err == nil || err.Error() != want {

@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 
 	"go.uber.org/zap"
@@ -16,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"weir.dev/api/config"
 	servingclient "weir.dev/client/clientset/versioned/typed/serving/v1"
-	"weir.dev/pkg/configmap"
+	settings "weir.dev/internal/controlplane/config"
 	"weir.dev/pkg/webhook"
 	"weir.dev/pkg/webhook/certificates"
 	"weir.dev/pkg/webhook/configmaps"
@@ -42,9 +41,6 @@ type Config struct {
 	// Settings returns the settings to default and validate by, at each
 	// request; nil is the defaults. See Settings.
 	Settings func() *config.Config
-	// ConfigMaps are parsers of ConfigMaps that are validated besides ours, or
-	// instead of them under the same name.
-	ConfigMaps configmap.Constructors
 	// Log; nil discards.
 	Log *zap.SugaredLogger
 }
@@ -112,9 +108,7 @@ func (a *Admission) Run(ctx context.Context) error {
 
 func controllersOf(cfg Config) ([]any, error) {
 	withSettings := func(ctx context.Context) context.Context { return config.ToContext(ctx, cfg.Settings()) }
-	parsers := strictConstructors()
-	maps.Copy(parsers, cfg.ConfigMaps)
-	configMaps, err := configmaps.New(configPath, parsers)
+	configMaps, err := configmaps.New(configPath, settings.Constructors())
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +118,6 @@ func controllersOf(cfg Config) ([]any, error) {
 			Controller: validation.New(validation.Config{Path: validationPath, Kinds: kinds(), Context: withSettings}),
 			client:     cfg.Serving,
 		},
-		configMaps,
+		configMaps.WithWarnings(settings.Warnings),
 	}, nil
 }

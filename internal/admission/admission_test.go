@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -403,6 +404,26 @@ func TestConfigMaps(t *testing.T) {
 				t.Errorf("%s: got %+v", tc.reason, r)
 			}
 		})
+	}
+}
+
+// TestConfigMapWarnings is about keys that do nothing: they are never silently so.
+func TestConfigMapWarnings(t *testing.T) {
+	s := start(t, nil)
+	body, err := json.Marshal(corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "config-deployment"},
+		Data:       map[string]string{"queue-sidecar-image": "x", "progress-dedline": "5s", "progress-deadline": "5s", "_example": "x"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.ask(s.config.ClientConfig, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: body}})
+	want := []string{
+		`config-deployment: unknown key "progress-dedline" has no effect, did you mean "progress-deadline"?`,
+		`config-deployment: "queue-sidecar-image" has no effect: there is no sidecar`,
+	}
+	if !r.Allowed || !slices.Equal(r.Warnings, want) {
+		t.Errorf("got %+v, want %q", r, want)
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	servingclient "weir.dev/client/clientset/versioned/typed/serving/v1"
 	"weir.dev/internal/admission"
 	"weir.dev/internal/autoscaler"
-	"weir.dev/internal/controlplane/config"
 	"weir.dev/internal/controlplane/digest"
 	"weir.dev/internal/controlplane/feed"
 	"weir.dev/internal/controlplane/revision"
@@ -89,15 +88,14 @@ func (cp *ControlPlane) assembleAdmission(kube kubernetes.Interface) error {
 		return fmt.Errorf("controlplane: %w", err)
 	}
 	cp.admission, err = admission.New(admission.Config{
-		Client:     kube,
-		Serving:    serving,
-		Listener:   a.Listener,
-		CertDir:    a.CertDir,
-		URL:        a.URL,
-		Service:    a.Service,
-		Settings:   cp.settings.Load,
-		ConfigMaps: config.Constructors(),
-		Log:        log,
+		Client:   kube,
+		Serving:  serving,
+		Listener: a.Listener,
+		CertDir:  a.CertDir,
+		URL:      a.URL,
+		Service:  a.Service,
+		Settings: cp.settings.Load,
+		Log:      log,
 	})
 	return err
 }

@@ -169,6 +169,9 @@ func levelOf(cm *corev1.ConfigMap, component string) (zapcore.Level, error) {
 	if err := json.Unmarshal([]byte(cfg.LoggingConfig), &zc); err != nil {
 		return 0, fmt.Errorf("key %q: %w", zapConfigKey, err)
 	}
+	if zc.Level == (zap.AtomicLevel{}) { // asked for its level, it panics
+		return 0, fmt.Errorf("key %q: no level", zapConfigKey)
+	}
 	return zc.Level.Level(), nil
 }
 

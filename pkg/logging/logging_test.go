@@ -79,6 +79,13 @@ func TestUpdateLevel(t *testing.T) {
 			t.Errorf("after %q the level is %v, want %v", step.value, level, step.want)
 		}
 	}
+	update(&corev1.ConfigMap{Data: map[string]string{"zap-logger-config": `{"level":"error"}`}})
+	for _, broken := range []string{`{}`, `{`, `{"level":"loud"}`} {
+		update(&corev1.ConfigMap{Data: map[string]string{"zap-logger-config": broken}})
+		if level.Level() != zap.ErrorLevel {
+			t.Errorf("%s says no level: it stays, got %v", broken, level)
+		}
+	}
 }
 
 func TestConfigRoundTrip(t *testing.T) {

@@ -26,6 +26,12 @@ type domainEntry struct {
 	selector map[string]string
 }
 
+// domainValue is what is said of a domain.
+type domainValue struct {
+	Selector map[string]string `json:"selector"`
+	Type     string            `json:"type"` // of no effect
+}
+
 func defaultDomain() *Domain {
 	return &Domain{entries: []domainEntry{{name: ClusterLocalDomain()}}}
 }
@@ -42,10 +48,7 @@ func NewDomain(cm *corev1.ConfigMap) (*Domain, error) {
 		if strings.HasPrefix(name, "_") {
 			continue
 		}
-		var value struct {
-			Selector map[string]string `json:"selector"`
-			Type     string            `json:"type"`
-		}
+		var value domainValue
 		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
 			return nil, fmt.Errorf("ConfigMap %s: domain %q: %w", cm.Name, name, err)
 		}

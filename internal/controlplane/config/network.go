@@ -99,6 +99,7 @@ func NewNetwork(cm *corev1.ConfigMap) (*Network, error) {
 // check validates what has been read and compiles the domain template.
 func (n *Network) check(domain string) error {
 	n.HTTPProtocol = HTTPProtocol(strings.ToLower(string(n.HTTPProtocol)))
+	n.DefaultExternalScheme = strings.ToLower(n.DefaultExternalScheme)
 	switch {
 	case n.HTTPProtocol != HTTPEnabled && n.HTTPProtocol != HTTPDisabled && n.HTTPProtocol != HTTPRedirected:
 		return fmt.Errorf("config-network: http-protocol %q is not enabled, disabled or redirected", n.HTTPProtocol)

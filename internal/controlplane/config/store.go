@@ -14,12 +14,14 @@ import (
 	"weir.dev/pkg/logging"
 )
 
-// Names of the ConfigMaps that a Store can hold.
+// Names of the ConfigMaps. The last two are read by processes themselves (package sharedmain), the others by a Store.
 const (
-	DomainName        = "config-domain"
-	DeploymentName    = "config-deployment"
-	GCName            = "config-gc"
-	ObservabilityName = "config-observability"
+	DomainName         = "config-domain"
+	DeploymentName     = "config-deployment"
+	GCName             = "config-gc"
+	ObservabilityName  = "config-observability"
+	LoggingName        = "config-logging"
+	LeaderElectionName = "config-leader-election"
 
 	DefaultsName   = apiconfig.DefaultsName
 	FeaturesName   = apiconfig.FeaturesName
@@ -54,8 +56,12 @@ func FromContext(ctx context.Context) *Config {
 
 // ToContext attaches c to ctx, for reconcilers and for the defaulting of our kinds.
 func ToContext(ctx context.Context, c *Config) context.Context {
-	ctx = apiconfig.ToContext(ctx, &apiconfig.Config{Defaults: c.Defaults, Features: c.Features, Autoscaler: c.Autoscaler})
-	return context.WithValue(ctx, contextKey{}, c)
+	return context.WithValue(apiconfig.ToContext(ctx, c.API()), contextKey{}, c)
+}
+
+// API returns the part that defaulting and validation go by.
+func (c *Config) API() *apiconfig.Config {
+	return &apiconfig.Config{Defaults: c.Defaults, Features: c.Features, Autoscaler: c.Autoscaler, Network: c.Network.tags}
 }
 
 // Default is the configuration of empty ConfigMaps.
@@ -76,48 +82,21 @@ func defaults(ctx context.Context) *Config {
 	}
 }
 
-// Constructors returns the parser by name of every ConfigMap of this package, for their admission: these refuse more than a
-// Store does, which must start with what is there.
-func Constructors() configmap.Constructors {
-	strict := parsers()
-	strict[NetworkName] = strictNetwork
-	strict[DomainName] = strictDomain
-	strict[ObservabilityName] = strictObservability
-	strict[DefaultsName] = fromData(apiconfig.StrictDefaults)
-	strict[FeaturesName] = fromData(apiconfig.StrictFeatures)
-	strict[AutoscalerName] = fromData(apiconfig.StrictAutoscaler)
-	return strict
-}
-
-// parsers are the parsers of what is stored, by the name of the ConfigMap.
-func parsers() configmap.Constructors {
-	return configmap.Constructors{
-		NetworkName:       NewNetwork,
-		DomainName:        NewDomain,
-		DeploymentName:    NewDeployment,
-		GCName:            NewGC,
-		ObservabilityName: NewObservability,
-		DefaultsName:      fromData(apiconfig.NewDefaults),
-		FeaturesName:      fromData(apiconfig.NewFeatures),
-		AutoscalerName:    fromData(apiconfig.NewAutoscaler),
-	}
-}
-
 // Store follows some of the ConfigMaps and attaches their newest good values to the contexts of reconciles.
 type Store struct {
 	*configmap.UntypedStore
 }
 
-// NewStore returns a store of the named ConfigMaps, which must be ones that Constructors knows. Each onAfterStore is called
-// with the name and the value of a ConfigMap after a change of it.
+// NewStore returns a store of the named ConfigMaps, which must be ones that reconcilers read. Each onAfterStore is called with
+// the name and the value of a ConfigMap after a change of it.
 func NewStore(logger configmap.Logger, names []string, onAfterStore ...func(name string, value any)) *Store {
-	known, wanted := parsers(), configmap.Constructors{}
+	known, wanted := all(), configmap.Constructors{}
 	for _, name := range names {
-		parse, ok := known[name]
-		if !ok {
+		stored := known[name].stored
+		if stored == nil {
 			panic(fmt.Sprintf("config: no parser for ConfigMap %q", name))
 		}
-		wanted[name] = parse
+		wanted[name] = stored
 	}
 	return &Store{UntypedStore: configmap.NewUntypedStore("controlplane", logger, wanted, onAfterStore...)}
 }
@@ -157,17 +136,6 @@ func (s *Store) Load() *Config {
 func load[T any](s *Store, name string, target **T) {
 	if v, ok := s.UntypedLoad(name).(*T); ok && v != nil {
 		*target = v
-	}
-}
-
-// fromData makes a constructor of a parser of data.
-func fromData[T any](parse func(map[string]string) (*T, error)) func(*corev1.ConfigMap) (*T, error) {
-	return func(cm *corev1.ConfigMap) (*T, error) {
-		v, err := parse(cm.Data)
-		if err != nil {
-			return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
-		}
-		return v, nil
 	}
 }
 

@@ -27,6 +27,8 @@ type Controller struct {
 	// parsers by the ConfigMap's name: several parts of a system may read the
 	// same one.
 	parsers map[string][]reflect.Value
+	// warn may be nil.
+	warn func(*corev1.ConfigMap) []string
 }
 
 var _ webhook.StatelessAdmissionController = (*Controller)(nil)
@@ -45,6 +47,13 @@ func New(path string, constructors ...configmap.Constructors) (*Controller, erro
 	return c, nil
 }
 
+// WithWarnings has the writer of a ConfigMap that is admitted told what warn says
+// of it, such as that a key has no effect.
+func (c *Controller) WithWarnings(warn func(*corev1.ConfigMap) []string) *Controller {
+	c.warn = warn
+	return c
+}
+
 // Path is where the controller is served.
 func (c *Controller) Path() string { return c.path }
 
@@ -57,16 +66,17 @@ func (c *Controller) Admit(_ context.Context, req *admissionv1.AdmissionRequest)
 	if err := json.Unmarshal(req.Object.Raw, cm); err != nil {
 		return webhook.MakeErrorStatus("decoding request failed: cannot decode incoming ConfigMap: %v", err)
 	}
-	err := errors.Join(checkExample(cm), c.parse(cm))
-	if err == nil {
-		return webhook.Allow()
-	}
-	if fresh := beyond(err, c.before(req)); fresh != "" {
-		return webhook.MakeErrorStatus("validation failed: %s", fresh)
-	}
-	// A change of one key is not held up by another that was stored under other rules.
 	response := webhook.Allow()
-	response.Warnings = strings.Split(err.Error(), "\n")
+	if err := errors.Join(checkExample(cm), c.parse(cm)); err != nil {
+		if fresh := beyond(err, c.before(req)); fresh != "" {
+			return webhook.MakeErrorStatus("validation failed: %s", fresh)
+		}
+		// A change of one key is not held up by another that was stored under other rules.
+		response.Warnings = strings.Split(err.Error(), "\n")
+	}
+	if c.warn != nil {
+		response.Warnings = append(response.Warnings, c.warn(cm)...)
+	}
 	return response
 }
 

@@ -127,6 +127,26 @@ func TestExampleAndTolerance(t *testing.T) {
 	}
 }
 
+func TestWarnings(t *testing.T) {
+	c, err := configmaps.New("/config", constructors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.WithWarnings(func(cm *corev1.ConfigMap) []string { return []string{"look at " + cm.Name} })
+	for name, changes := range map[string][]func(*corev1.ConfigMap){"admitted": nil, "refused": {huge}} {
+		got := c.Admit(t.Context(), &admissionv1.AdmissionRequest{Operation: webhook.Create, Object: configMap(t, changes)})
+		if want := []string{"look at config-size"}; got.Allowed != cmp.Equal(got.Warnings, want) {
+			t.Errorf("%s: what is admitted may have warnings, got %+v", name, got)
+		}
+	}
+	old := c.Admit(t.Context(), &admissionv1.AdmissionRequest{
+		Operation: webhook.Update, Object: configMap(t, []func(*corev1.ConfigMap){huge}), OldObject: configMap(t, []func(*corev1.ConfigMap){huge}),
+	})
+	if want := []string{"too big", "look at config-size"}; !old.Allowed || !cmp.Equal(old.Warnings, want) {
+		t.Errorf("warnings add up: got %+v, want %q", old, want)
+	}
+}
+
 func huge(cm *corev1.ConfigMap) { cm.Data["size"] = "huge" }
 
 func configMap(t *testing.T, changes []func(*corev1.ConfigMap)) runtime.RawExtension {
