@@ -169,20 +169,110 @@ traffic: [{latestRevision: true, percent: 100}]
 	}
 }
 
-func TestDefaultsKeepAChosenName(t *testing.T) {
-	old := object[Service](t, goodService)
-	old.Spec.Template.Name = "hello-one"
-	old.SetDefaults(apis.WithinCreate(context.Background()))
-
-	later, err := config.NewDefaults(map[string]string{"revision-cpu-request": "1"})
+func TestDefaultsLeaveWhatIsStored(t *testing.T) {
+	later, err := config.NewDefaults(map[string]string{"revision-cpu-request": "1", "revision-response-start-timeout-seconds": "5"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := config.ToContext(apis.WithinUpdate(context.Background(), old), &config.Config{Defaults: later})
-	s := old.DeepCopy()
-	s.SetDefaults(ctx)
-	if got := s.Validate(ctx).Filter(apis.ErrorLevel); got != nil {
-		t.Errorf("changed settings must not trip over a name that stays: %v", got)
+	tests := map[string]struct {
+		reason string
+		name   string // of the Revision
+		change func(*Service)
+		want   bool // the template stays
+	}{
+		"chosen name": {"changed settings must not trip over a name that stays", "hello-one", func(*Service) {}, true},
+		"label":       {"it must not make a Revision", "", func(s *Service) { s.Labels = map[string]string{"a": "b"} }, true},
+		"traffic":     {"nor must this", "", func(s *Service) { s.Spec.Traffic = nil }, true},
+		"template":    {"a new Revision is made anyway, as the settings say", "", func(s *Service) { s.Spec.Template.Labels = map[string]string{"a": "b"} }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			old := object[Service](t, goodService)
+			old.Spec.Template.Name = tc.name
+			old.SetDefaults(apis.WithinCreate(context.Background()))
+			ctx := config.ToContext(apis.WithinUpdate(context.Background(), old), &config.Config{Defaults: later})
+			s := old.DeepCopy()
+			tc.change(s)
+			s.SetDefaults(ctx)
+			if got := s.Validate(ctx).Filter(apis.ErrorLevel); got != nil {
+				t.Errorf("%s: %v", tc.reason, got)
+			}
+			if got := cmp.Diff(old.Spec.Template, s.Spec.Template); (got == "") != tc.want {
+				t.Errorf("%s (-old +new):\n%s", tc.reason, got)
+			}
+		})
+	}
+}
+
+// Written again as a whole, a manifest means what it meant, service links too,
+// which only creations default. Who never had them is left without.
+func TestManifestsWrittenAgain(t *testing.T) {
+	old := object[Service](t, goodService)
+	old.SetDefaults(apis.WithinCreate(context.Background()))
+	for _, links := range []*bool{old.Spec.Template.Spec.EnableServiceLinks, nil} {
+		old.Spec.Template.Spec.EnableServiceLinks = links
+		s := object[Service](t, goodService)
+		s.SetDefaults(apis.WithinUpdate(context.Background(), old))
+		if diff := cmp.Diff(old.Spec, s.Spec); diff != "" {
+			t.Errorf("(-old +new):\n%s", diff)
+		}
+	}
+}
+
+// A manifest is applied again after the operator has changed every default.
+func TestManifestsWithAChosenName(t *testing.T) {
+	const manifest = `{metadata: {name: hello}, spec: {template: {metadata: {name: hello-one}, spec: {
+		volumes: [{name: v, secret: {secretName: s}}],
+		containers: [{image: a, ports: [{containerPort: 80}], volumeMounts: [{name: v, mountPath: /v}]}, {image: b, resources: {limits: {cpu: "2"}}}]}}}}`
+	later, err := config.NewDefaults(map[string]string{
+		"revision-timeout-seconds": "60", "container-concurrency": "7", "revision-cpu-request": "100m", "revision-cpu-limit": "1",
+		"container-name-template": "main", "enable-service-links": "default", "revision-idle-timeout-seconds": "5",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure, err := config.NewFeatures(map[string]string{"secure-pod-defaults": "enabled"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, all, fewer := &config.Config{}, &config.Config{Defaults: later, Features: secure}, &config.Config{Features: secure}
+	tests := map[string]struct {
+		reason        string
+		before, after *config.Config
+		change        func(*RevisionSpec)
+		want          string // is changed
+	}{
+		"same":     {"nothing has changed", none, none, func(*RevisionSpec) {}, ""},
+		"new":      {"new defaults are for new templates", none, all, func(*RevisionSpec) {}, ""},
+		"gone":     {"so are old ones that are no more", all, fewer, func(*RevisionSpec) {}, ""},
+		"zero":     {"a timeout of 0 is none", none, all, func(rs *RevisionSpec) { rs.TimeoutSeconds = new(int64) }, ""},
+		"image":    {"a change needs a name", none, all, func(rs *RevisionSpec) { rs.Containers[0].Image = "c" }, "Spec.PodSpec.Containers[0].Image"},
+		"variable": {"so does an addition", all, fewer, func(rs *RevisionSpec) { rs.Containers[0].Env = []corev1.EnvVar{{Name: "A"}} }, "Spec.PodSpec.Containers[0].Env"},
+		"limit":    {"so does what is gone", none, all, func(rs *RevisionSpec) { rs.Containers[0].Ports = nil }, "Spec.PodSpec.Containers[0].Ports"},
+		"fewer":    {"and a container", none, all, func(rs *RevisionSpec) { rs.Containers = rs.Containers[:1] }, "Spec.PodSpec.Containers"},
+		"timeout":  {"and a default that is now given otherwise", none, all, func(rs *RevisionSpec) { rs.TimeoutSeconds = int64Ptr(7) }, "Spec.TimeoutSeconds"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			old := object[Service](t, manifest)
+			old.SetDefaults(config.ToContext(apis.WithinCreate(context.Background()), tc.before))
+			stored, err := yaml.Marshal(old)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old = object[Service](t, string(stored))
+			s := object[Service](t, manifest)
+			tc.change(&s.Spec.Template.Spec)
+			ctx := config.ToContext(apis.WithinUpdate(context.Background(), old), tc.after)
+			s.SetDefaults(ctx)
+			got := s.Validate(ctx).Filter(apis.ErrorLevel)
+			if (got == nil) != (tc.want == "") || got != nil && !strings.Contains(got.Error(), tc.want) {
+				t.Errorf("%s: %v, want a change of %q", tc.reason, got, tc.want)
+			}
+			if diff := cmp.Diff(old.Spec.Template, s.Spec.Template); got == nil && diff != "" {
+				t.Errorf("%s (-old +new):\n%s", tc.reason, diff)
+			}
+		})
 	}
 }
 

@@ -74,8 +74,11 @@ func (r *Reconciler) writeConfiguration(ctx context.Context, svc *v1.Service, ex
 	was := existing.DeepCopy()
 	was.SetDefaults(ctx)
 	want.SetDefaults(ctx)
-	if equality.Semantic.DeepEqual(was.Spec, want.Spec) && sameMeta(existing, want) {
-		return existing, nil
+	if equality.Semantic.DeepEqual(was.Spec, want.Spec) {
+		if sameMeta(existing, want) {
+			return existing, nil
+		}
+		want.Spec = existing.Spec // today's defaults, written along with a label, would make a Revision
 	}
 	updated, err := client.Update(ctx, want, metav1.UpdateOptions{})
 	if err != nil {
