@@ -52,7 +52,7 @@ test-integration: build ## the API against the embedded API server, and what the
 
 .PHONY: test-conformance
 test-conformance: build ## the MUSTs of the specification, one test a section
-	go test -count=1 -timeout 15m ./test/conformance/... -args -weir $(CURDIR)/$(BIN)/weir
+	go test -count=1 -parallel 8 -timeout 15m ./test/conformance/... -args -weir $(CURDIR)/$(BIN)/weir
 
 .PHONY: test-e2e
 test-e2e: build build-race ## a running Weir from outside: controller and gateway with the race detector, then the one binary

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Weir Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conformance has a test for each rule of the Knative Serving API specification that a client can see. Tests are named
-// after the section, and cite the rule.
+// Package conformance has a test for each rule of the Knative Serving API specification and of its runtime contract that a client
+// can see. Tests are named after the section, and cite the rule; those of the runtime contract begin with TestRuntime.
 package conformance
 
 import (
@@ -19,11 +19,14 @@ import (
 	"weir.dev/test/harness"
 )
 
-// image is of the program that the tests deploy.
-const image = "weir.local/hello"
+// The images of the programs that the tests deploy: image of one that greets, probeImage of one that tells what it sees.
+const (
+	image      = "weir.local/hello"
+	probeImage = "weir.local/probe"
+)
 
 // suite is set up once by TestMain.
-var suite = harness.Suite{Images: map[string]string{image: "../../examples/hello"}}
+var suite = harness.Suite{Images: map[string]string{image: "../../examples/hello", probeImage: "../apps/probe"}}
 
 func TestMain(m *testing.M) {
 	suite.Flags(flag.CommandLine)

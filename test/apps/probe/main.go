@@ -11,8 +11,16 @@
 //	/call?url=  GETs the URL from inside the pod and passes the answer on
 //	/ws         WebSocket echo
 //	/exit?code= ends the process
+//	/log?text=  prints a line to stdout and one to stderr
+//	/inspect    JSON: identity, arguments, stdin, and of files: ?stat= ?read= ?list= ?open= (for writing), each any number of times
+//	/write?path=&text=          makes a file; with mb= instead of text one of that size
+//	/device?path=&major=&minor= makes a character device and opens it
+//	/allocate?mb=               takes memory
+//	/health/{name}              200, or 503 while it is sick; gRPC's health service says the same of "grpc"
+//	/fall/{name}?d=             makes it sick for the duration
 //
-// Environment: VERSION, START_DELAY (before listening), CRASH (exit code at start), LISTEN_PORT (instead of PORT).
+// Environment: VERSION, START_DELAY (before listening), READY_AFTER (sick so long), CRASH (exit code at start), CRASH_MESSAGE (its
+// termination message), ON_TERM (how long it stays after SIGTERM), LISTEN_PORT (instead of PORT).
 package main
 
 import (
@@ -33,14 +41,20 @@ import (
 )
 
 func main() {
-	if code, err := strconv.Atoi(os.Getenv("CRASH")); err == nil {
-		log.Printf("crashing with %d as asked", code)
-		os.Exit(code)
+	if done, err := command(os.Args[1:]); done {
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
 	}
+	if code, err := strconv.Atoi(os.Getenv("CRASH")); err == nil {
+		crash(code)
+	}
+	onTerm()
 	if d, err := time.ParseDuration(os.Getenv("START_DELAY")); err == nil {
 		time.Sleep(d)
 	}
-	var p probe
+	p := probe{health: health{start: time.Now()}}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
@@ -55,6 +69,7 @@ func main() {
 // probe counts the requests in hand.
 type probe struct {
 	now, most atomic.Int64
+	health    health
 }
 
 func (p *probe) handler() http.Handler {
@@ -67,6 +82,14 @@ func (p *probe) handler() http.Handler {
 	mux.HandleFunc("/call", call)
 	mux.HandleFunc("/ws", echo)
 	mux.HandleFunc("/exit", exit)
+	mux.HandleFunc("/log", printLines)
+	mux.HandleFunc("/inspect", inspect)
+	mux.HandleFunc("/write", write)
+	mux.HandleFunc("/device", device)
+	mux.HandleFunc("/allocate", allocate)
+	mux.HandleFunc("/health/{name}", p.health.ask)
+	mux.HandleFunc("/fall/{name}", p.health.fall)
+	mux.HandleFunc("/grpc.health.v1.Health/Check", grpcHealth(&p.health))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := p.now.Add(1)
 		defer p.now.Add(-1)
@@ -154,6 +177,11 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func exit(_ http.ResponseWriter, r *http.Request) {
 	code, _ := strconv.Atoi(r.FormValue("code"))
 	os.Exit(code)
+}
+
+func printLines(_ http.ResponseWriter, r *http.Request) {
+	fmt.Fprintln(os.Stdout, "stdout", r.FormValue("text"))
+	fmt.Fprintln(os.Stderr, "stderr", r.FormValue("text"))
 }
 
 func writeJSON(w http.ResponseWriter, v any) {

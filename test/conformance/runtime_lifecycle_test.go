@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The Weir Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"weir.dev/test/harness"
+)
+
+// "An instance SHOULD be started at deployment even without traffic"; what the program prints is "collected".
+func TestRuntimeFirstInstanceAndLogs(t *testing.T) {
+	s := parallelSpace(t)
+	app := s.run()
+	pod := s.onlyPod() // nobody has called it
+	s.getOK(app + "/log?text=printed")
+	s.eventually("both streams are in the log", func() (bool, error) {
+		log, err := s.logs(pod.Name, &corev1.PodLogOptions{})
+		return strings.Contains(log, "stdout printed\n") && strings.Contains(log, "stderr printed\n"), err
+	})
+	one := int64(1)
+	log, err := s.logs(pod.Name, &corev1.PodLogOptions{TailLines: &one, Timestamps: true})
+	if err != nil || strings.Count(log, "\n") != 1 || !strings.Contains(log, "printed") {
+		t.Errorf("the last line with its time: %q, %v", log, err)
+	}
+}
+
+func (s *space) logs(pod string, options *corev1.PodLogOptions) (string, error) {
+	raw, err := s.Kube.CoreV1().Pods(s.ns).GetLogs(pod, options).DoRaw(s.ctx)
+	return string(raw), err
+}
+
+// "A container with at least one request is active": it is not ended for want of others, however long its request takes.
+func TestRuntimeBusyInstanceIsActive(t *testing.T) {
+	s := parallelSpace(t)
+	app := s.run(annotation("autoscaling.knative.dev/window", "6s"), annotation("autoscaling.knative.dev/scale-to-zero-pod-retention-period", "0s"))
+	before := s.onlyPod().Name
+	if a := s.get(app + "/sleep?d=16s"); a.Status != http.StatusOK {
+		t.Errorf("the request is answered %d %q", a.Status, a.Body)
+	}
+	if after := s.onlyPod(); after.Name != before || after.DeletionTimestamp != nil {
+		t.Errorf("the instance was %s, is %s, deleted at %v", before, after.Name, after.DeletionTimestamp)
+	}
+}
+
+// Deletion lets an instance finish the request that it has.
+func TestRuntimeBusyInstanceFinishes(t *testing.T) {
+	s := parallelSpace(t)
+	app := s.run(variable("ON_TERM", "0s"))
+	answers := make(chan harness.Answer, 1)
+	go func() {
+		a, err := s.Get(s.ctx, app+"/sleep?d=4s")
+		if err != nil {
+			a.Body = err.Error()
+		}
+		answers <- a
+	}()
+	time.Sleep(time.Second) // the request is there
+	if err := s.Serving.ServingV1().Services(s.ns).Delete(s.ctx, "app", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-answers; a.Status != http.StatusOK {
+		t.Errorf("the request of an instance that is deleted is answered %d %q", a.Status, a.Body)
+	}
+	s.eventually("the instance is gone", func() (bool, error) { return len(s.pods()) == 0, nil })
+}
+
+// "A stop is SIGTERM, and SIGKILL after a grace period."
+func TestRuntimeStop(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason      string
+		stays       string // so long after SIGTERM
+		grace       int64
+		least, most time.Duration
+	}{
+		"leaves": {"a program that ends is not waited for", "0s", 20, 0, 15 * time.Second},
+		"stays":  {"one that does not is killed", "10s", 2, 2 * time.Second, 9 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := parallelSpace(t)
+			app := s.run(oneAtLeast(), variable("ON_TERM", tc.stays))
+			pod := s.onlyPod()
+			s.getOK(app + "/log?text=up") // a log that is empty is not sent before its first line
+			printed := s.follow(pod.Name)
+			begin := time.Now()
+			err := s.Kube.CoreV1().Pods(s.ns).Delete(s.ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &tc.grace})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.eventually("the instance is gone", func() (bool, error) {
+				_, err := s.Kube.CoreV1().Pods(s.ns).Get(s.ctx, pod.Name, metav1.GetOptions{})
+				return apierrors.IsNotFound(err), nil
+			})
+			if took := time.Since(begin); took < tc.least || took > tc.most {
+				t.Errorf("the stop took %v, want %v to %v: %s", took, tc.least, tc.most, tc.reason)
+			}
+			if log := <-printed; !strings.Contains(log, "asked to end") {
+				t.Errorf("the program had no SIGTERM; it printed %q", log)
+			}
+		})
+	}
+}
+
+// follow gives what a pod prints from now to its end.
+func (s *space) follow(pod string) <-chan string {
+	s.t.Helper()
+	stream, err := s.Kube.CoreV1().Pods(s.ns).GetLogs(pod, &corev1.PodLogOptions{Follow: true}).Stream(s.ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	all := make(chan string, 1)
+	go func() {
+		defer stream.Close()
+		var text strings.Builder
+		if _, err := io.Copy(&text, bufio.NewReader(stream)); err != nil {
+			fmt.Fprintf(&text, "(%v)", err)
+		}
+		all <- text.String()
+	}()
+	return all
+}
