@@ -26,7 +26,13 @@ const (
 )
 
 // suite is set up once by TestMain.
-var suite = harness.Suite{Images: map[string]string{image: "../../examples/hello", probeImage: "../apps/probe"}}
+var suite = harness.Suite{
+	Images: map[string]string{image: "../../examples/hello", probeImage: "../apps/probe"},
+	// Instances without requests go when their window ends, not half a minute later.
+	SetUp: func(ctx context.Context, s *harness.System) error {
+		return s.SetConfig(ctx, "config-autoscaler", map[string]string{"scale-to-zero-grace-period": "1s"})
+	},
+}
 
 func TestMain(m *testing.M) {
 	suite.Flags(flag.CommandLine)

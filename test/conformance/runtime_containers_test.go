@@ -4,13 +4,13 @@
 package conformance
 
 import (
-	"context"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	servingv1 "weir.dev/api/serving/v1"
 )
@@ -24,7 +24,6 @@ func TestRuntimeCommandLine(t *testing.T) {
 		args   []string
 		cwd    string
 	}{
-		"image's":           {"nothing is asked for", func(*corev1.Container) {}, []string{"/app/probe"}, ""},
 		"args":              {"they follow the image's entrypoint", func(c *corev1.Container) { c.Args = []string{"one", "two words", "$(PORT)"} }, []string{"/app/probe", "one", "two words", "8080"}, ""},
 		"command":           {"it replaces the image's", func(c *corev1.Container) { c.Command, c.Args = []string{"/app/probe", "own"}, []string{"one"} }, []string{"/app/probe", "own", "one"}, ""},
 		"working directory": {"the developer's", func(c *corev1.Container) { c.WorkingDir = "/tmp" }, []string{"/app/probe"}, "/tmp"},
@@ -67,27 +66,45 @@ func TestRuntimeSidecar(t *testing.T) {
 	checkDigests(t, status.ContainerStatuses, "side", "user-container-0")
 }
 
+// Other containers have probes of their own where the operator allows them: an instance is ready when all of them are.
+func TestRuntimeSidecarProbes(t *testing.T) {
+	s := newSpace(t)
+	const at = "http://localhost:9999"
+	probed := func(svc *servingv1.Service) {
+		sidecar(svc)
+		side := &svc.Spec.Template.Spec.Containers[1]
+		side.Env = append(side.Env, corev1.EnvVar{Name: "READY_AFTER", Value: "1s"})
+		side.ReadinessProbe = each(httpGet("/health/ready"))
+		side.ReadinessProbe.HTTPGet.Port = intstr.FromInt32(9999)
+		side.LivenessProbe = each(corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(9999)}})
+	}
+	s.enable(probed, "multi-container-probing")
+	app := s.run(probed, oneAtLeast())
+	s.getOK(app + "/call?url=" + url.QueryEscape(at+"/health/ready"))
+	s.getOK(app + "/call?url=" + url.QueryEscape(at+"/fall/ready?d=4s"))
+	ready := func(want bool) func() (bool, error) {
+		return func() (bool, error) {
+			for _, c := range s.onlyPod().Status.ContainerStatuses {
+				if c.Name == "side" {
+					return c.Ready == want && c.RestartCount == 0, nil
+				}
+			}
+			return false, nil
+		}
+	}
+	s.eventually("the other container is not ready", ready(false))
+	s.eventually("it is again", ready(true))
+}
+
 // Init containers run first, where the operator allows them.
 func TestRuntimeInitContainer(t *testing.T) {
-	s := parallelSpace(t)
-	const flag = "kubernetes.podspec-init-containers"
-	if err := s.SetConfig(s.ctx, "config-features", map[string]string{flag: "Enabled"}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.SetConfig(context.Background(), "config-features", map[string]string{flag: "Disabled"}); err != nil {
-			t.Log(err)
-		}
-	})
+	s := newSpace(t)
 	prepared := probe("app", volumes(map[string]corev1.VolumeSource{"shared": {EmptyDir: &corev1.EmptyDirVolumeSource{}}}))
 	prepared.Spec.Template.Spec.InitContainers = []corev1.Container{{
 		Name: "prepare", Image: probeImage, Args: []string{"write", "/shared/file", "prepared"},
 		VolumeMounts: []corev1.VolumeMount{{Name: "shared", MountPath: "/shared"}},
 	}}
-	s.eventually("the flag is known", func() (bool, error) {
-		_, err := s.try(func(svc *servingv1.Service) { svc.Spec = prepared.Spec })
-		return err == nil, err
-	})
+	s.enable(func(svc *servingv1.Service) { svc.Spec = prepared.Spec }, "kubernetes.podspec-init-containers")
 	svc := s.deploy(prepared)
 	const path = "/v/shared/file"
 	if f := s.inspect(svc.Status.URL.String(), url.Values{"read": {path}}).Read[path]; f.Text != "prepared" {

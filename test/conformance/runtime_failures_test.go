@@ -25,12 +25,15 @@ func TestRuntimeFailures(t *testing.T) {
 		message string
 	}{
 		"exit code":           {"the code tells the developer most", []change{variable("CRASH", "5")}, "ExitCode5", "crashing with 5"},
-		"code 1":              {"the most usual one", []change{variable("CRASH", "1")}, "ExitCode1", "crashing with 1"},
 		"success":             {"a program that ends is no server, whatever its code", []change{variable("CRASH", "0")}, "", ""},
 		"termination message": {"what the program left for its user", []change{variable("CRASH", "7"), variable("CRASH_MESSAGE", "no such database")}, "ExitCode7", "no such database"},
 		"another message path": {"the place is the developer's choice", []change{variable("CRASH", "7"), container(func(c *corev1.Container) {
 			c.TerminationMessagePath = "/tmp/message"
 		})}, "ExitCode7", "crashing with 7"},
+		"nothing said": {"even then there is a message", []change{variable("CRASH", "9"), container(func(c *corev1.Container) {
+			c.TerminationMessagePolicy = corev1.TerminationMessageReadFile
+		})}, "ExitCode9", ""},
+		"out of memory": {"more than the limit, at its start", []change{variable("ALLOCATE", "300"), limited("50m", "1", "64Mi")}, "ExitCode137", "OOMKilled"},
 		"no such program": {"the start itself fails", []change{container(func(c *corev1.Container) {
 			c.Command = []string{"/no/such/program"}
 		})}, "", "/no/such/program"},

@@ -89,22 +89,17 @@ func checkDevices(t *testing.T, names []string) {
 
 // "/tmp MUST be writable", by whoever the program runs as; "reads of stdin SHOULD give the end of the file".
 func TestRuntimeTmpAndStdin(t *testing.T) {
-	t.Parallel()
-	for name, user := range map[string]change{"image's user": variable("A", "b"), "another user": asUser(2020)} {
-		t.Run(name, func(t *testing.T) {
-			s := parallelSpace(t)
-			app := s.run(user)
-			if err := s.write(app, "/tmp/file", "kept"); err.Error != "" {
-				t.Errorf("write to /tmp: %+v", err)
-			}
-			got := s.inspect(app, url.Values{"read": {"/tmp/file"}})
-			if text := got.Read["/tmp/file"].Text; text != "kept" {
-				t.Errorf("the file holds %q", text)
-			}
-			if got.Stdin != "0 EOF" {
-				t.Errorf("a read of stdin gives %q, want the end", got.Stdin)
-			}
-		})
+	s := parallelSpace(t)
+	app := s.run(asUser(2020))
+	if err := s.write(app, "/tmp/file", "kept"); err.Error != "" {
+		t.Errorf("write to /tmp: %+v", err)
+	}
+	got := s.inspect(app, url.Values{"read": {"/tmp/file"}})
+	if text := got.Read["/tmp/file"].Text; text != "kept" {
+		t.Errorf("the file holds %q", text)
+	}
+	if got.Stdin != "0 EOF" {
+		t.Errorf("a read of stdin gives %q, want the end", got.Stdin)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,16 +43,56 @@ func (s *space) logs(pod string, options *corev1.PodLogOptions) (string, error) 
 	return string(raw), err
 }
 
-// "A container with at least one request is active": it is not ended for want of others, however long its request takes.
+// "A container with at least one request is active": it is not ended for want of others, however long its request takes, while an
+// instance without any is.
 func TestRuntimeBusyInstanceIsActive(t *testing.T) {
 	s := parallelSpace(t)
-	app := s.run(annotation("autoscaling.knative.dev/window", "6s"), annotation("autoscaling.knative.dev/scale-to-zero-pod-retention-period", "0s"))
-	before := s.onlyPod().Name
-	if a := s.get(app + "/sleep?d=16s"); a.Status != http.StatusOK {
+	soon := annotation("autoscaling.knative.dev/window", "6s")
+	idle, busy := s.deploy(probe("idle", soon)), s.deploy(probe("busy", soon))
+	s.getOK(idle.Status.URL.String())
+	answer := make(chan harness.Answer, 1)
+	go func() { answer <- s.later(busy.Status.URL.String() + "/sleep?d=20s") }()
+	var left []corev1.Pod
+	s.eventually("the idle instance goes", func() (bool, error) {
+		left = slices.DeleteFunc(s.pods(), func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
+		return len(left) < 2, nil
+	})
+	if len(left) != 1 || left[0].Labels["serving.knative.dev/service"] != "busy" {
+		t.Errorf("left are %d instances, want the busy one", len(left))
+	}
+	if a := <-answer; a.Status != http.StatusOK {
 		t.Errorf("the request is answered %d %q", a.Status, a.Body)
 	}
-	if after := s.onlyPod(); after.Name != before || after.DeletionTimestamp != nil {
-		t.Errorf("the instance was %s, is %s, deleted at %v", before, after.Name, after.DeletionTimestamp)
+}
+
+// later is get for goroutines: an error is in the body.
+func (s *space) later(address string) harness.Answer {
+	a, err := s.Get(s.ctx, address)
+	if err != nil {
+		a.Body = err.Error()
+	}
+	return a
+}
+
+// A container that ends is started anew with what the image holds; an instance's volumes stay.
+func TestRuntimeRestart(t *testing.T) {
+	s := parallelSpace(t)
+	app := s.run(oneAtLeast(), volumes(map[string]corev1.VolumeSource{"empty": {EmptyDir: &corev1.EmptyDirVolumeSource{}}}))
+	const kept, gone = "/v/empty/kept", "/tmp/gone"
+	for _, path := range []string{kept, gone} {
+		if failed := s.write(app, path, "written"); failed.Error != "" {
+			t.Errorf("write %s: %+v", path, failed)
+		}
+	}
+	s.get(app + "/exit?code=3") // the answer is an error of the platform
+	s.eventually("the container runs again", func() (bool, error) {
+		c := s.onlyPod().Status.ContainerStatuses[0]
+		end := c.LastTerminationState.Terminated
+		return c.Ready && c.RestartCount == 1 && end != nil && end.ExitCode == 3, nil
+	})
+	got := s.inspect(app, url.Values{"read": {kept, gone}}).Read
+	if got[kept].Text != "written" || got[gone].Errno != "ENOENT" {
+		t.Errorf("after the restart: %+v", got)
 	}
 }
 
@@ -58,19 +100,13 @@ func TestRuntimeBusyInstanceIsActive(t *testing.T) {
 func TestRuntimeBusyInstanceFinishes(t *testing.T) {
 	s := parallelSpace(t)
 	app := s.run(variable("ON_TERM", "0s"))
-	answers := make(chan harness.Answer, 1)
-	go func() {
-		a, err := s.Get(s.ctx, app+"/sleep?d=4s")
-		if err != nil {
-			a.Body = err.Error()
-		}
-		answers <- a
-	}()
+	answer := make(chan harness.Answer, 1)
+	go func() { answer <- s.later(app + "/sleep?d=4s") }()
 	time.Sleep(time.Second) // the request is there
 	if err := s.Serving.ServingV1().Services(s.ns).Delete(s.ctx, "app", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if a := <-answers; a.Status != http.StatusOK {
+	if a := <-answer; a.Status != http.StatusOK {
 		t.Errorf("the request of an instance that is deleted is answered %d %q", a.Status, a.Body)
 	}
 	s.eventually("the instance is gone", func() (bool, error) { return len(s.pods()) == 0, nil })

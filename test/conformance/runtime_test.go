@@ -69,6 +69,7 @@ func parallelSpace(t *testing.T) *space {
 // told is what the program tells of itself and of files, see test/apps/probe.
 type told struct {
 	UID, GID, PID        int
+	Groups               []int
 	Args                 []string
 	Cwd, Stdin, Hostname string
 	Stat, Read           map[string]file
@@ -78,6 +79,7 @@ type told struct {
 type file struct {
 	// Mode is as ls prints it, Link where a link leads, Target the mode of what is there.
 	Mode, Link, Target string
+	UID, GID           int
 	Text               string
 	Names              []string
 	Error, Errno       string

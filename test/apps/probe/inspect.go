@@ -54,6 +54,9 @@ func stat(path string) (map[string]any, error) {
 		return nil, err
 	}
 	told := map[string]any{"mode": info.Mode().String()}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		told["uid"], told["gid"] = owner.Uid, owner.Gid
+	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		told["link"], _ = os.Readlink(path)
 		if target, err := os.Stat(path); err == nil {
@@ -142,18 +145,23 @@ func failure(err error) map[string]any {
 	return map[string]any{"error": err.Error(), "errno": errno(err)}
 }
 
-// allocate takes memory, and touches it: what is only reserved costs nothing.
+// allocate takes memory.
 func allocate(w http.ResponseWriter, r *http.Request) {
 	mb, err := strconv.Atoi(r.FormValue("mb"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	fmt.Fprintln(w, take(mb))
+}
+
+// take takes memory and touches it: what is only reserved costs nothing. It gives the number of bytes.
+func take(mb int) int {
 	memory := make([]byte, mb<<20)
 	for i := 0; i < len(memory); i += os.Getpagesize() {
 		memory[i] = 1
 	}
-	fmt.Fprintln(w, len(memory))
+	return len(memory)
 }
 
 // device makes a device node and opens it.

@@ -20,7 +20,7 @@
 //	/fall/{name}?d=             makes it sick for the duration
 //
 // Environment: VERSION, START_DELAY (before listening), READY_AFTER (sick so long), CRASH (exit code at start), CRASH_MESSAGE (its
-// termination message), ON_TERM (how long it stays after SIGTERM), LISTEN_PORT (instead of PORT).
+// termination message), ALLOCATE (so many MiB at start), ON_TERM (how long it stays after SIGTERM), LISTEN_PORT (instead of PORT).
 package main
 
 import (
@@ -49,6 +49,9 @@ func main() {
 	}
 	if code, err := strconv.Atoi(os.Getenv("CRASH")); err == nil {
 		crash(code)
+	}
+	if mb, err := strconv.Atoi(os.Getenv("ALLOCATE")); err == nil {
+		take(mb)
 	}
 	onTerm()
 	if d, err := time.ParseDuration(os.Getenv("START_DELAY")); err == nil {
