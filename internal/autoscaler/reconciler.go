@@ -48,6 +48,9 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, pa *v1alpha1.PodAutoscal
 	if err != nil {
 		return err
 	}
+	if pa.Status.DesiredScale == nil {
+		pa.Status.DesiredScale = ptr.Int32(l.replicas(t.deployment)) // until something else is decided
+	}
 	if v.Recheck > 0 {
 		r.enqueueAfter(types.NamespacedName{Namespace: pa.Namespace, Name: pa.Name}, v.Recheck)
 	}
@@ -99,7 +102,7 @@ func activationTime(t target) time.Duration {
 // mark writes down the state that follows from what is wanted and what is there. It says whether the target has become
 // ready for the first time.
 func mark(status *v1alpha1.PodAutoscalerStatus, want, ready int32, b decide.Bounds) (first bool) {
-	if want != decide.Unknown || status.DesiredScale == nil {
+	if want != decide.Unknown {
 		status.DesiredScale = ptr.Int32(want)
 	}
 	status.ActualScale = ptr.Int32(ready)

@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"time"
+
 	"go.uber.org/zap"
 	"k8s.io/client-go/util/workqueue"
 
@@ -49,6 +51,13 @@ type Options struct {
 	// SyncMetadata writes labels and annotations that ReconcileKind changed back
 	// to the API; without it they are ignored, as is everything but the status.
 	SyncMetadata bool
+
+	// SettleStatus holds back a status that only says that work goes on: one
+	// whose summary was Unknown, or absent, and still is. It is written when it
+	// has stood for this long, or with the result if that comes first. 0 writes
+	// each. A run that ends with an error is written at once, unless it is one that
+	// passes by itself, as a conflict does.
+	SettleStatus time.Duration
 
 	// SkipStatusUpdates keeps status from being written.
 	SkipStatusUpdates bool

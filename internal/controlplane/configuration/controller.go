@@ -30,7 +30,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		revisions: revisions.Lister(),
 		now:       time.Now,
 	}, func(*controller.Impl) controller.Options {
-		return controller.Options{ConfigStore: config.ForDefaulting(ctx, cmw)}
+		return controller.Options{ConfigStore: config.ForDefaulting(ctx, cmw), SettleStatus: config.SettleStatus}
 	})
 
 	//nolint:errcheck // adding a handler fails only on a stopped informer

@@ -57,7 +57,7 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 	}, networking.WeirIngressClassName, func(impl *controller.Impl) controller.Options {
 		store := config.Follow(ctx, cmw, []string{config.DeploymentName},
 			func(string, any) { impl.FilteredGlobalResync(ours, ingresses.Informer()) })
-		return controller.Options{ConfigStore: store, PromoteFilterFunc: ours}
+		return controller.Options{ConfigStore: store, SettleStatus: config.SettleStatus, PromoteFilterFunc: ours}
 	})
 	//nolint:errcheck // adding a handler fails only on a stopped informer
 	ingresses.Informer().AddEventHandler(cache.FilteringResourceEventHandler{

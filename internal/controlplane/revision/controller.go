@@ -70,7 +70,7 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 	}, func(impl *controller.Impl) controller.Options {
 		store := config.Follow(ctx, cmw, []string{config.DeploymentName, config.AutoscalerName, config.ObservabilityName},
 			func(string, any) { impl.GlobalResync(revisions.Informer()) })
-		return controller.Options{ConfigStore: store}
+		return controller.Options{ConfigStore: store, SettleStatus: config.SettleStatus}
 	})
 	c.Digests.OnDone(impl.EnqueueKey)
 

@@ -76,7 +76,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	impl := routereconciler.NewImpl(ctx, r, func(impl *controller.Impl) controller.Options {
 		store := config.Follow(ctx, cmw, []string{config.NetworkName, config.DomainName},
 			func(string, any) { impl.GlobalResync(routes.Informer()) })
-		return controller.Options{ConfigStore: store}
+		return controller.Options{ConfigStore: store, SettleStatus: config.SettleStatus}
 	})
 	r.tracker = impl.Tracker
 

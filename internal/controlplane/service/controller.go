@@ -42,7 +42,7 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 		follow:         c.Follow,
 	}, func(*controller.Impl) controller.Options {
 		store := config.Follow(ctx, cmw, []string{config.DefaultsName, config.FeaturesName, config.AutoscalerName, config.DeploymentName})
-		return controller.Options{ConfigStore: store}
+		return controller.Options{ConfigStore: store, SettleStatus: config.SettleStatus}
 	})
 	c.Follow.OnDone(impl.EnqueueKey)
 

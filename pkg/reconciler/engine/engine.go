@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,6 +50,7 @@ type Reconciler[T Object[T]] struct {
 	logger     *zap.SugaredLogger
 	options    controller.Options
 	finalizer  string
+	unsettled  unsettled
 }
 
 var (
@@ -65,6 +67,7 @@ func New[T Object[T]](cfg Config[T]) *Reconciler[T] {
 		classValue: cfg.ClassValue,
 		recorder:   kindRecorder{EventRecorder: cfg.Recorder, gvk: cfg.Kind.GVK},
 		logger:     cfg.Logger,
+		unsettled:  unsettled{now: time.Now},
 	}
 	r.PromoteFunc = r.promote
 	r.configure(cfg.Options)
@@ -129,6 +132,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, key string) error {
 	cached, err := r.kind.Get(namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):
+		r.unsettled.forget(run.key)
 		return r.observeDeletion(ctx, run.key)
 	case err != nil:
 		return fmt.Errorf("reading %s %s: %w", r.kind.GVK.Kind, key, err)

@@ -68,7 +68,11 @@ func (r run[T]) reconcileKind(ctx context.Context, cached T, finalizes bool) err
 		return r.report(ctx, obj, event) // a status made halfway is worth nothing
 	}
 	if ok {
-		reconciler.PostProcessReconcile(ctx, shaped, any(cached).(duckv1.KRShaped))
+		before, _ := any(cached).(duckv1.KRShaped)
+		reconciler.PostProcessReconcile(ctx, shaped, before)
+		if wait := r.settle(before, shaped, event); wait > 0 {
+			return r.later(ctx, cached, obj, event, wait)
+		}
 	}
 	stored, err := r.writeMetadata(ctx, cached, obj)
 	if err := errors.Join(err, r.writeStatus(ctx, stored, obj)); err != nil {
