@@ -7,10 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -140,7 +137,7 @@ const idlePeriod = 5 * time.Second
 // measureIdle reads memory and CPU time of the weir process from /proc while nobody calls.
 func (d *demo) measureIdle(ctx context.Context) error {
 	d.say("Watch it idle for %v", idlePeriod)
-	before, err := cpuTime(d.weir.PID())
+	before, err := d.weir.CPUTime()
 	if err != nil {
 		return err
 	}
@@ -149,45 +146,11 @@ func (d *demo) measureIdle(ctx context.Context) error {
 		return ctx.Err()
 	case <-time.After(idlePeriod):
 	}
-	after, err := cpuTime(d.weir.PID())
+	after, err := d.weir.CPUTime()
 	if err != nil {
 		return err
 	}
 	d.figures.idleCPU = float64(after-before) / float64(idlePeriod)
-	d.figures.resident, err = resident(d.weir.PID())
+	d.figures.resident, err = d.weir.Resident()
 	return err
-}
-
-// clockTick is USER_HZ, 100 on every Linux that Go runs on.
-const clockTick = time.Second / 100
-
-func cpuTime(pid int) (time.Duration, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(raw), ") ") // the name may hold spaces
-	fields := strings.Fields(rest)
-	const utime, stime = 11, 12
-	user, err := strconv.ParseInt(fields[utime], 10, 64)
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.ParseInt(fields[stime], 10, 64)
-	return time.Duration(user+system) * clockTick, err
-}
-
-// resident is the process's memory in bytes (VmRSS).
-func resident(pid int) (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kib << 10, err
-		}
-	}
-	return 0, fmt.Errorf("no VmRSS for process %d", pid)
 }
