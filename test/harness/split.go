@@ -26,8 +26,9 @@ const splitParts = "network,cluster,node"
 // Split are a controller and a gateway as processes of their own, beside a weir up without these parts. Built with the race
 // detector, they prove what the one binary, which is too large for it, cannot.
 type Split struct {
-	processes []*exec.Cmd
-	races     atomic.Int64
+	// Controller may be killed and started again.
+	Controller *Process
+	gateway    *Process
 }
 
 // addresses is what weir up writes for other processes.
@@ -46,19 +47,22 @@ func StartSplit(ctx context.Context, dir, dataDir string, out io.Writer) (*Split
 		return nil, fmt.Errorf("addresses.json: %w", err)
 	}
 	pki := filepath.Join(dataDir, "pki")
-	s := &Split{}
-	err = errors.Join(
-		s.run(out, filepath.Join(dir, "controller"),
+	s := &Split{
+		Controller: &Process{out: out, name: filepath.Join(dir, "controller"), args: []string{
 			"--kubeconfig", filepath.Join(dataDir, "kubeconfig"), "--alone",
 			"--feed-listen", a.Feed.String(), "--drain-address", a.Drain.String(), "--image-store", filepath.Join(dataDir, "images"),
 			"--feed-cert", filepath.Join(pki, "feed.crt"), "--feed-key", filepath.Join(pki, "feed.key"),
 			"--feed-client-ca", filepath.Join(pki, "ca.crt"), "--feed-client-name", "weir-gateway",
-			"--webhook-listen", a.Webhook.String(), "--webhook-cert-dir", filepath.Join(dataDir, "webhook")),
-		s.run(out, filepath.Join(dir, "gateway"),
+			"--webhook-listen", a.Webhook.String(), "--webhook-cert-dir", filepath.Join(dataDir, "webhook"),
+		}},
+		gateway: &Process{out: out, name: filepath.Join(dir, "gateway"), args: []string{
 			"-id", "weir-gateway", "-controllers", a.Feed.String(),
 			"-external", a.External.String(), "-internal", a.Internal.String(), "-drain", a.Drain.String(),
 			"-tls-cert", filepath.Join(pki, "gateway.crt"), "-tls-key", filepath.Join(pki, "gateway.key"),
-			"-tls-ca", filepath.Join(pki, "ca.crt")))
+			"-tls-ca", filepath.Join(pki, "ca.crt"),
+		}},
+	}
+	err = errors.Join(s.Controller.Start(), s.gateway.Start())
 	if err == nil {
 		err = Eventually(ctx, "the gateway is ready", func(ctx context.Context) (bool, error) {
 			return healthy(ctx, "http://"+a.Drain.String()+"/healthz")
@@ -86,42 +90,68 @@ func healthy(ctx context.Context, url string) (bool, error) {
 	return true, nil
 }
 
-func (s *Split) run(out io.Writer, name string, args ...string) error {
-	cmd := exec.Command(name, args...)
+// Stop interrupts both, gateway first, and waits. A race that was found, or an exit code other than 0, is an error.
+func (s *Split) Stop() error {
+	return errors.Join(s.gateway.Stop(), s.Controller.Stop())
+}
+
+// Process is a command built with the race detector.
+type Process struct {
+	out   io.Writer
+	name  string
+	args  []string
+	races atomic.Int64
+
+	cmd *exec.Cmd // nil while it does not run
+}
+
+// Start starts the process; it does not wait.
+func (p *Process) Start() error {
+	cmd := exec.Command(p.name, p.args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", name, err)
+		return fmt.Errorf("start %s: %w", p.name, err)
 	}
-	s.processes = append(s.processes, cmd)
+	p.cmd = cmd
 	go func() {
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			if strings.Contains(lines.Text(), "DATA RACE") {
-				s.races.Add(1)
+				p.races.Add(1)
 			}
-			fmt.Fprintln(out, lines.Text())
+			fmt.Fprintln(p.out, lines.Text())
 		}
 	}()
 	return nil
 }
 
-// Stop interrupts both, gateway first, and waits. A race that was found, or an exit code other than 0, is an error.
-func (s *Split) Stop() error {
+// Kill ends the process as a crash would (SIGKILL).
+func (p *Process) Kill() {
+	if p.cmd == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	p.cmd = nil
+}
+
+// Stop interrupts the process and waits. A race that was found, or an exit code other than 0, is an error.
+func (p *Process) Stop() error {
 	var errs error
-	for i := len(s.processes) - 1; i >= 0; i-- {
-		cmd := s.processes[i]
+	if cmd := p.cmd; cmd != nil {
 		if err := cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			errs = errors.Join(errs, err)
 		}
 		if err := cmd.Wait(); err != nil {
 			errs = errors.Join(errs, fmt.Errorf("%s: %w", filepath.Base(cmd.Path), err))
 		}
+		p.cmd = nil
 	}
-	if n := s.races.Load(); n > 0 {
-		errs = errors.Join(errs, fmt.Errorf("the race detector found %d data races", n))
+	if n := p.races.Load(); n > 0 {
+		errs = errors.Join(errs, fmt.Errorf("%s: the race detector found %d data races", filepath.Base(p.name), n))
 	}
 	return errs
 }

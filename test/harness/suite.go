@@ -32,8 +32,12 @@ type Suite struct {
 	System *System
 	// Own is its process, nil where it runs elsewhere.
 	Own *Weir
+	// Split are its controller and gateway, nil where they are no processes of their own.
+	Split *Split
 	// Binary is what -weir says.
 	Binary string
+	// Output is the file that the system's own process writes to, "" where it runs elsewhere.
+	Output string
 
 	kubeconfig, gateway, split string
 }
@@ -76,6 +80,7 @@ func (s *Suite) main(m interface{ Run() int }) (code int, err error) {
 		return 0, err
 	}
 	defer out.Close()
+	s.Output = out.Name()
 	defer func() {
 		if err != nil || code != 0 {
 			Dump(out.Name())
@@ -102,12 +107,11 @@ func (s *Suite) runOwn(ctx context.Context, m interface{ Run() int }, dataDir st
 		err = errors.Join(err, s.Own.Stop(stop))
 	}()
 	if s.split != "" {
-		split, err := StartSplit(ctx, s.split, dataDir, out)
-		if err != nil {
+		if s.Split, err = StartSplit(ctx, s.split, dataDir, out); err != nil {
 			return 0, err
 		}
 		code, err = s.runWatched(m, dataDir)
-		return code, errors.Join(err, split.Stop())
+		return code, errors.Join(err, s.Split.Stop())
 	}
 	return s.runWatched(m, dataDir)
 }
