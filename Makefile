@@ -57,6 +57,7 @@ test-conformance: build ## the MUSTs of the specification, one test a section
 .PHONY: test-e2e
 test-e2e: build build-race ## a running Weir from outside: controller and gateway with the race detector, then the one binary
 	go test -count=1 -timeout 20m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir -split $(CURDIR)/$(BIN)/race
+	go test -count=1 -race -timeout 10m ./test/convergence/... -args -weir $(CURDIR)/$(BIN)/weir -split $(CURDIR)/$(BIN)/race
 	go test -count=1 -short -timeout 20m ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
 	cd examples/controller && GOWORK=off go test -count=1 -timeout 15m ./test/... -args -weir $(CURDIR)/$(BIN)/weir
 
@@ -65,12 +66,15 @@ build-race:
 	go build -race -o $(BIN)/race/ ./cmd/controller ./cmd/gateway
 
 .PHONY: soak
-soak: build ## the e2e tests twenty times over
+soak: build build-race ## the e2e tests twenty times over, ten minutes of random work, and of fuzzing
 	go test -count=20 -timeout 3h ./test/e2e/... -args -weir $(CURDIR)/$(BIN)/weir
+	go test -count=1 -race -timeout 30m ./test/convergence/... -args -weir $(CURDIR)/$(BIN)/weir -split $(CURDIR)/$(BIN)/race -seed $$RANDOM -for 10m
+	hack/fuzz.sh 2m
 
 .PHONY: bench
-bench: build ## benchmarks, and the controller kit beside controller-runtime (bench/README.md)
+bench: build ## benchmarks, what a thousand Services cost, and the controller kit beside controller-runtime (bench/README.md)
 	go test -run '^$$' -bench . -benchmem ./internal/... ./pkg/...
+	go run ./test/scale -weir $(BIN)/weir
 	cd bench && go run . -weir ../$(BIN)/weir
 
 .PHONY: generate
