@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -35,16 +36,27 @@ func logKubernetes(dataDir string) (closeLog func() error, err error) {
 	}, nil
 }
 
-// sugared gives the kit, which logs with zap, a logger that writes where log writes.
-func sugared(log *slog.Logger) *zap.SugaredLogger { return zap.New(core{log.Handler()}).Sugar() }
+// sugared gives the kit, which logs with zap, a logger that writes where log writes, and what sets its level: nil is log's own.
+func sugared(log *slog.Logger) (*zap.SugaredLogger, func(*zapcore.Level)) {
+	least := &atomic.Pointer[zapcore.Level]{}
+	return zap.New(core{log.Handler(), least}).Sugar(), least.Store
+}
 
 // core is a zap core on a slog handler.
-type core struct{ handler slog.Handler }
+type core struct {
+	handler slog.Handler
+	least   *atomic.Pointer[zapcore.Level] // instead of the handler's, if any
+}
 
-func (c core) Enabled(l zapcore.Level) bool { return c.handler.Enabled(context.Background(), level(l)) }
+func (c core) Enabled(l zapcore.Level) bool {
+	if least := c.least.Load(); least != nil {
+		return least.Enabled(l)
+	}
+	return c.handler.Enabled(context.Background(), level(l))
+}
 
 func (c core) With(fields []zapcore.Field) zapcore.Core {
-	return core{c.handler.WithAttrs(attrs(fields))}
+	return core{c.handler.WithAttrs(attrs(fields)), c.least}
 }
 
 func (c core) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {

@@ -45,6 +45,7 @@ func (w *Weir) startController(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	log, setLevel := sugared(w.cfg.Log.With("part", PartController))
 	cp, err := controlplane.New(controlplane.Config{
 		RESTConfig:   cfg,
 		Namespace:    systemNamespace,
@@ -58,7 +59,8 @@ func (w *Weir) startController(ctx context.Context) error {
 		LocalImage: w.images.PinLocal,
 		Prepare:    w.applyConfig,
 		Alone:      true,
-		Log:        sugared(w.cfg.Log.With("part", PartController)),
+		Log:        log,
+		LogLevel:   setLevel,
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/client-go/rest"
 )
@@ -44,6 +45,9 @@ type Config struct {
 	Alone bool
 	// Log; nil is as the ConfigMap config-logging says.
 	Log *zap.SugaredLogger
+	// LogLevel is called with the level that config-logging names for Log, at the start and after every change; with nil where
+	// it names none. nil leaves Log as it is.
+	LogLevel func(*zapcore.Level)
 }
 
 // Admission is how the API server reaches our webhooks.

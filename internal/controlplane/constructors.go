@@ -40,6 +40,7 @@ func (cp *ControlPlane) newIngressController(ctx context.Context, cmw configmap.
 	if cp.settings != nil {
 		cp.settings.WatchConfigs(cmw)
 	}
+	cp.followLevel(ctx, cmw)
 	sources := feed.InformersFrom(ctx)
 	if err := cp.feed.Watch(sources); err != nil {
 		logging.FromContext(ctx).Panicw("Cannot watch what gateways are to serve", "error", err) // adding handlers to new informers does not fail

@@ -16,14 +16,15 @@ import (
 	"weir.dev/test/harness"
 )
 
-// client talks to the API server under test, at config; both are set once by TestMain.
+// suite is the system under test; client talks to its API server, at config. All are set once, by TestMain.
 var (
+	suite  harness.Suite
 	client dynamic.Interface
 	config *rest.Config
 )
 
 func TestMain(m *testing.M) {
-	suite := harness.Suite{
+	suite = harness.Suite{
 		Args: []string{"--parts", "network,cluster,controller"},
 		SetUp: func(_ context.Context, s *harness.System) (err error) {
 			config = s.Config
