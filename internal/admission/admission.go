@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"weir.dev/api/config"
 	servingclient "weir.dev/client/clientset/versioned/typed/serving/v1"
@@ -41,6 +42,9 @@ type Config struct {
 	// Settings returns the settings to default and validate by, at each
 	// request; nil is the defaults. See Settings.
 	Settings func() *config.Config
+	// Deployment returns the settings that pods are made by, for dry runs; nil
+	// is the defaults.
+	Deployment func() *settings.Deployment
 	// Log; nil discards.
 	Log *zap.SugaredLogger
 }
@@ -63,6 +67,9 @@ func New(cfg Config) (*Admission, error) {
 	}
 	if cfg.Settings == nil {
 		cfg.Settings = func() *config.Config { return &config.Config{} }
+	}
+	if cfg.Deployment == nil {
+		cfg.Deployment = func() *settings.Deployment { return settings.Default().Deployment }
 	}
 	target, hosts, err := targetOf(cfg)
 	if err != nil {
@@ -112,11 +119,14 @@ func controllersOf(cfg Config) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	rehearsals := rehearsal{pods: cfg.Client.CoreV1(), settings: cfg.Deployment}.callbacks()
 	return []any{
 		defaulting.New(defaulting.Config{Path: defaultingPath, Kinds: kinds(), Context: withSettings}),
 		guard{
-			Controller: validation.New(validation.Config{Path: validationPath, Kinds: kinds(), Context: withSettings}),
-			client:     cfg.Serving,
+			Controller: validation.New(validation.Config{
+				Path: validationPath, Kinds: kinds(), Context: withSettings, Callbacks: []map[schema.GroupVersionKind]validation.Callback{rehearsals},
+			}),
+			client: cfg.Serving,
 		},
 		configMaps.WithWarnings(settings.Warnings),
 	}, nil

@@ -9,7 +9,7 @@ import (
 	"weir.dev/pkg/configmap"
 )
 
-// Settings follows the ConfigMaps that defaulting and validation depend on and
+// Settings follows the ConfigMaps that defaulting, validation and dry runs depend on and
 // holds the last good value of each.
 type Settings struct{ store *config.Store }
 
@@ -17,7 +17,7 @@ type Settings struct{ store *config.Store }
 // is called.
 func NewSettings(log configmap.Logger) *Settings {
 	return &Settings{config.NewStore(log, []string{
-		config.DefaultsName, config.FeaturesName, config.AutoscalerName, config.NetworkName,
+		config.DefaultsName, config.FeaturesName, config.AutoscalerName, config.NetworkName, config.DeploymentName,
 	})}
 }
 
@@ -26,3 +26,6 @@ func (s *Settings) WatchConfigs(w configmap.Watcher) { s.store.WatchConfigs(w) }
 
 // Load returns the present settings.
 func (s *Settings) Load() *apiconfig.Config { return s.store.Load().API() }
+
+// Deployment returns the present settings that pods are made by.
+func (s *Settings) Deployment() *config.Deployment { return s.store.Load().Deployment }

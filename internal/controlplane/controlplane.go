@@ -96,6 +96,8 @@ func (cp *ControlPlane) assembleAdmission(kube kubernetes.Interface) error {
 		Service:  a.Service,
 		Settings: cp.settings.Load,
 		Log:      log,
+
+		Deployment: cp.settings.Deployment,
 	})
 	return err
 }

@@ -53,12 +53,24 @@ func fresh(rev *v1.Revision, s Settings, images map[string]string) *appsv1.Deplo
 			ProgressDeadlineSeconds: ptr.Int32(int32(ProgressDeadline(rev, s.Deployment) / time.Second)),
 			RevisionHistoryLimit:    ptr.Int32(0),
 			Strategy:                strategy(),
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: podLabels(rev), Annotations: podTemplateAnnotations(rev)},
-				Spec:       podSpec(rev, s, images),
-			},
+			Template:                podTemplate(rev, s, images),
 		},
 	}
+}
+
+// podTemplate returns what the pods of rev are made from; images are by container name.
+func podTemplate(rev *v1.Revision, s Settings, images map[string]string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: podLabels(rev), Annotations: podTemplateAnnotations(rev)},
+		Spec:       podSpec(rev, s, images),
+	}
+}
+
+// Pod returns a pod of rev, for dry runs; it has no name.
+func Pod(rev *v1.Revision, s Settings) *corev1.Pod {
+	made := podTemplate(rev, s, nil)
+	made.Namespace = rev.Namespace
+	return &corev1.Pod{ObjectMeta: made.ObjectMeta, Spec: made.Spec}
 }
 
 // UpToDate says that existing was made from what want is made from, and that nobody has changed since what is ours to set:

@@ -3,7 +3,7 @@
 
 // Package workload computes what a Revision runs as: its Deployment and its PodAutoscaler. Pure: the desired objects follow
 // from the Revision, the settings and, where others own a field (replicas, foreign labels), the object that is there. It
-// makes no API call and knows no conditions. Only package revision imports it.
+// makes no API call and knows no conditions. Package revision imports it, and admission for dry runs.
 package workload
 
 import (
