@@ -102,6 +102,7 @@ func (n *Node) logs(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusOK)
+	_, _ = flushing{w}.Write(nil) // who follows a log that is silent so far need not wait to know that there is one
 	if err := logs.Copy(r.Context(), flushing{w}, n.engine.LogPath(c), read); err != nil && r.Context().Err() == nil {
 		n.cfg.Log.Warn("cannot send log", "container", c.ID(), "error", err)
 	}

@@ -5,6 +5,7 @@ package node
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -178,6 +179,26 @@ func TestLogsAndCommandsOverTLS(t *testing.T) {
 	}
 	if code, body := get(config, "/containerLogs/default/web/main?timestamps=false"); code != http.StatusOK || body != "waiting\n" {
 		t.Errorf("log: %d %q", code, body)
+	}
+	silent := func() (int, error) { // of what was printed it wants nothing, and nothing more will be
+		transport, err := rest.HTTPClientFor(config)
+		if err != nil {
+			return 0, err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/containerLogs/default/web/main?follow=true&tailLines=0", nil)
+		if err != nil {
+			return 0, err
+		}
+		response, err := transport.Do(request)
+		if err != nil {
+			return 0, err
+		}
+		return response.StatusCode, response.Body.Close()
+	}
+	if code, err := silent(); code != http.StatusOK {
+		t.Errorf("following a silent log: %d, %v", code, err)
 	}
 	for path, want := range map[string]int{
 		"/containerLogs/default/web/main?tailLines=x":    http.StatusBadRequest,
