@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	servingv1 "weir.dev/api/serving/v1"
 	"weir.dev/pkg/ptr"
@@ -45,14 +46,20 @@ func TestRuntimeMustNot(t *testing.T) {
 	if _, err := s.try(mounted(empty, func(*corev1.VolumeMount) {})); err != nil {
 		t.Fatalf("a Service with a volume is refused: %v", err)
 	}
+	named := readiness(each(corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("http1")}}))
+	if _, err := s.try(ports(corev1.ContainerPort{Name: "http1", ContainerPort: 8080}), named); err != nil {
+		t.Errorf("a Service with a probe of its port's name is refused: %v", err)
+	}
 	for name, forbidden := range map[string]change{
 		"R7: an arbitrary name of a port": ports(corev1.ContainerPort{Name: "arbitrary", ContainerPort: 8080}),
 		"R6: a second port":               ports(corev1.ContainerPort{ContainerPort: 8080}, corev1.ContainerPort{ContainerPort: 8081}),
 		"a protocol other than TCP":       ports(corev1.ContainerPort{ContainerPort: 8080, Protocol: corev1.ProtocolUDP}),
 		"a port of the platform":          ports(corev1.ContainerPort{ContainerPort: 8012}),
-		"R17: mount propagation":          mounted(empty, func(m *corev1.VolumeMount) { m.MountPropagation = &propagation }),
-		"R17: /dev":                       mounted(empty, func(m *corev1.VolumeMount) { m.MountPath = "/dev" }),
-		"R17: the root":                   mounted(empty, func(m *corev1.VolumeMount) { m.MountPath = "/" }),
+		"R11: a probe of another port's name": readiness(each(corev1.ProbeHandler{
+			HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("other")}})),
+		"R17: mount propagation": mounted(empty, func(m *corev1.VolumeMount) { m.MountPropagation = &propagation }),
+		"R17: /dev":              mounted(empty, func(m *corev1.VolumeMount) { m.MountPath = "/dev" }),
+		"R17: the root":          mounted(empty, func(m *corev1.VolumeMount) { m.MountPath = "/" }),
 		"R17: a directory of the node": mounted(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}},
 			func(m *corev1.VolumeMount) { m.ReadOnly = true }),
 		"S15: user -10":                   asUser(-10),
