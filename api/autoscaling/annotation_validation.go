@@ -106,6 +106,27 @@ func validateScales(anns map[string]string, limits Limits) *apis.FieldError {
 	return errs
 }
 
+// WarnBounds tells about a bound that contradicts the other one, where only the
+// operator says that: the greatest scale counts. It is no error, because the
+// operator may say so later, too.
+func WarnBounds(anns map[string]string, clusterLeast, clusterMost int32) *apis.FieldError {
+	_, _, hasLeast := MinScaleAnnotation().Get(anns)
+	_, _, hasMost := MaxScaleAnnotation().Get(anns)
+	least, err := scale(anns, MinScaleAnnotation())
+	most, err2 := scale(anns, MaxScaleAnnotation())
+	var warning *apis.FieldError
+	switch {
+	case hasLeast == hasMost || err != nil || err2 != nil:
+	case hasLeast && clusterMost > 0 && least > clusterMost:
+		warning = apis.ErrGeneric(fmt.Sprintf("min-scale=%d is more than the cluster's max-scale=%d, which counts", least, clusterMost),
+			MinScaleAnnotationKey)
+	case hasMost && most > 0 && most < clusterLeast:
+		warning = apis.ErrGeneric(fmt.Sprintf("max-scale=%d counts, it is less than the cluster's min-scale=%d", most, clusterLeast),
+			MaxScaleAnnotationKey)
+	}
+	return warning.At(apis.WarningLevel)
+}
+
 func validateMaxScaleLimit(most int32, limits Limits) *apis.FieldError {
 	switch {
 	case limits.MaxScaleLimit <= 0 || (most > 0 && most <= limits.MaxScaleLimit):

@@ -7,6 +7,7 @@
 package autoscaling
 
 import (
+	"slices"
 	"time"
 
 	"weir.dev/pkg/kmap"
@@ -167,4 +168,14 @@ func MetricAggregationAlgorithmAnnotation() kmap.KeyPriority {
 	return kmap.KeyPriority{
 		MetricAggregationAlgorithmKey, GroupName + "/metricAggregationAlgorithm",
 	}
+}
+
+// Keys returns the annotations of autoscaling, in all spellings.
+func Keys() []string {
+	return slices.Concat([]kmap.KeyPriority{
+		ClassAnnotation(), MetricAnnotation(), TargetAnnotation(), TargetUtilizationPercentageAnnotation(),
+		TargetBurstCapacityAnnotation(), MinScaleAnnotation(), MaxScaleAnnotation(), InitialScaleAnnotation(), ActivationScale(),
+		ScaleDownDelayAnnotation(), WindowAnnotation(), PanicWindowPercentageAnnotation(), PanicThresholdPercentageAnnotation(),
+		ScaleToZeroPodRetentionPeriodAnnotation(), MetricAggregationAlgorithmAnnotation(),
+	}...)
 }

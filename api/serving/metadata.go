@@ -5,6 +5,7 @@ package serving
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,9 +21,15 @@ import (
 // ValidateObjectMetadata checks the metadata of a Service, Route or
 // Configuration: its names, and the annotations that mean something there.
 func ValidateObjectMetadata(meta metav1.Object) *apis.FieldError {
+	var warnings *apis.FieldError
+	if len(meta.GetOwnerReferences()) == 0 { // else nobody is there to be warned
+		warnings = ObjectWarnings(meta.GetAnnotations())
+	}
 	return apis.ValidateObjectMetadata(meta).
 		Also(validateMisplaced(meta.GetAnnotations()).
 			Also(validateDuration(meta.GetAnnotations(), RolloutDurationAnnotation())).
+			Also(validateRetain(meta.GetAnnotations())).
+			Also(warnings).
 			ViaField("annotations")).
 		Also(validateVisibility(meta.GetLabels()).ViaField("labels"))
 }
@@ -103,18 +110,10 @@ func Follows(anns map[string]string) bool {
 }
 
 func validateNetworking(anns map[string]string) *apis.FieldError {
-	known := map[string]bool{}
-	for _, keys := range []kmap.KeyPriority{
-		networking.IngressClassAnnotation(), networking.CertificateClassAnnotation(),
-		networking.DisableAutoTLSAnnotation(), networking.HTTPProtocolAnnotation(),
-	} {
-		for _, key := range keys {
-			known[key] = true
-		}
-	}
+	known := networkingAnnotations()
 	var errs *apis.FieldError
 	for key := range anns {
-		if strings.HasPrefix(key, networking.PublicGroupName+"/") && !known[key] {
+		if strings.HasPrefix(key, networking.PublicGroupName+"/") && !slices.Contains(known, key) {
 			errs = errs.Also(apis.ErrInvalidKeyName(key, apis.CurrentField))
 		}
 	}
@@ -145,18 +144,6 @@ func validateSidecar(anns map[string]string) *apis.FieldError {
 		}
 	}
 	return errs
-}
-
-// SidecarWarnings tells about annotations that have no effect, because there
-// is no sidecar to size.
-func SidecarWarnings(anns map[string]string) *apis.FieldError {
-	var errs *apis.FieldError
-	for key := range anns {
-		if strings.HasPrefix(key, QueueSidecarPrefix) {
-			errs = errs.Also(apis.ErrGeneric("this annotation has no effect: there is no sidecar", key))
-		}
-	}
-	return errs.At(apis.WarningLevel)
 }
 
 // ValidateOwnerLabel checks that an object with the label is owned by what the

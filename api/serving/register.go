@@ -84,6 +84,10 @@ const (
 	// image tags are looked up; one that means another image makes a new
 	// Revision. Ours.
 	FollowTagsAnnotationKey = "weir.dev/follow-tags"
+	// RetainRevisionsAnnotationKey on a Service or Configuration is how many of
+	// its unrouted Revisions are kept, or "all", instead of what the operator says
+	// in config-gc. Ours.
+	RetainRevisionsAnnotationKey = "weir.dev/retain-revisions"
 	// ConfigHashAnnotationKey is what FollowConfigAnnotationKey adds to the
 	// template of the Configuration.
 	ConfigHashAnnotationKey = "weir.dev/config-hash"

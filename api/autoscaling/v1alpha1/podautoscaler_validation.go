@@ -6,6 +6,7 @@ package v1alpha1
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"weir.dev/api/autoscaling"
 	"weir.dev/api/config"
 	"weir.dev/api/networking"
@@ -17,15 +18,20 @@ func (pa *PodAutoscaler) Validate(ctx context.Context) *apis.FieldError {
 	if apis.IsInStatusUpdate(ctx) {
 		return nil
 	}
-	cfg := config.FromContextOrDefaults(ctx).Autoscaler
-	limits := autoscaling.Limits{
-		AllowZeroInitialScale: cfg.AllowZeroInitialScale,
-		MaxScaleLimit:         cfg.MaxScaleLimit,
-	}
 	return apis.ValidateObjectMetadata(pa).
-		Also(autoscaling.ValidateAnnotations(pa.Annotations, limits).ViaField("annotations")).
+		Also(autoscaling.ValidateAnnotations(pa.Annotations, pa.limits(ctx)).ViaField("annotations")).
 		ViaField("metadata").
 		Also(pa.Spec.Validate(apis.WithinSpec(ctx)).ViaField("spec"))
+}
+
+// limits are the operator's. They do not hold for a PodAutoscaler of a Revision:
+// they held when that was made, and other ones must not leave it without.
+func (pa *PodAutoscaler) limits(ctx context.Context) autoscaling.Limits {
+	if metav1.GetControllerOf(pa) != nil {
+		return autoscaling.Limits{AllowZeroInitialScale: true}
+	}
+	cfg := config.FromContextOrDefaults(ctx).Autoscaler
+	return autoscaling.Limits{AllowZeroInitialScale: cfg.AllowZeroInitialScale, MaxScaleLimit: cfg.MaxScaleLimit}
 }
 
 // Validate checks that there is a target and that its properties are known.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"weir.dev/api/autoscaling"
 	"weir.dev/api/config"
@@ -26,7 +27,7 @@ func (r *Revision) Validate(ctx context.Context) *apis.FieldError {
 	}
 	meta := apis.ValidateObjectMetadata(r).
 		Also(serving.ValidateOwnerLabel(r, serving.ConfigurationLabelKey, "Configuration")).
-		Also(validateTemplateAnnotations(ctx, r.Annotations).ViaField("annotations"))
+		Also(validateTemplateAnnotations(ctx, r.Annotations, r.OwnerReferences).ViaField("annotations"))
 	errs := meta.ViaField("metadata")
 	if old, ok := apis.GetBaseline(ctx).(*Revision); ok && apis.IsInUpdate(ctx) {
 		return errs.Also(r.validateImmutable(old))
@@ -52,18 +53,24 @@ func (rt *RevisionTemplateSpec) Validate(ctx context.Context) *apis.FieldError {
 	return rt.validateName(ctx).
 		Also(validateLabels(rt.Labels).ViaField("labels")).
 		Also(validateAnnotations(rt.Annotations).
-			Also(validateTemplateAnnotations(ctx, rt.Annotations)).
+			Also(validateTemplateAnnotations(ctx, rt.Annotations, apis.ParentMeta(ctx).OwnerReferences)).
 			ViaField("annotations")).
 		ViaField("metadata").
 		Also(rt.Spec.Validate(apis.WithinSpec(ctx)).ViaField("spec"))
 }
 
-func validateTemplateAnnotations(ctx context.Context, anns map[string]string) *apis.FieldError {
+// validateTemplateAnnotations checks the annotations of a template or Revision.
+// Warnings are for people, whose objects have no owner.
+func validateTemplateAnnotations(ctx context.Context, anns map[string]string, owners []metav1.OwnerReference) *apis.FieldError {
 	cfg := config.FromContextOrDefaults(ctx).Autoscaler
-	return autoscaling.ValidateAnnotations(anns, autoscaling.Limits{
+	errs := autoscaling.ValidateAnnotations(anns, autoscaling.Limits{
 		AllowZeroInitialScale: cfg.AllowZeroInitialScale,
 		MaxScaleLimit:         cfg.MaxScaleLimit,
-	}).Also(serving.ValidateTemplateAnnotations(anns)).Also(serving.SidecarWarnings(anns))
+	}).Also(serving.ValidateTemplateAnnotations(anns))
+	if len(owners) > 0 {
+		return errs
+	}
+	return errs.Also(serving.TemplateWarnings(anns)).Also(autoscaling.WarnBounds(anns, cfg.MinScale, cfg.MaxScale))
 }
 
 // validateName checks a chosen revision name: it begins with the parent's, so

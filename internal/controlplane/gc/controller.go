@@ -80,8 +80,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, key string) error {
 	if err != nil {
 		return fmt.Errorf("listing Revisions of %q: %w", key, err)
 	}
-	rules := config.FromContext(r.config.ToContext(ctx)).GC
-	for _, rev := range collect(rules, cfg.Status.LatestReadyRevisionName, all, r.now()) {
+	rules := rulesFor(cfg, config.FromContext(r.config.ToContext(ctx)).GC)
+	for _, rev := range collect(rules, cfg.Status.ConfigurationStatusFields, all, r.now()) {
 		if rev.DeletionTimestamp != nil || !metav1.IsControlledBy(rev, cfg) {
 			continue
 		}

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Weir Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gc removes superseded Revisions that nobody routes to, by the operator's rules in config-gc (facts.md 4.8). It looks
-// whenever a Configuration changes.
+// Package gc removes superseded Revisions that nobody routes to, by the operator's rules in config-gc (facts.md 4.8), or as the
+// Configuration says. It looks whenever a Configuration changes.
 package gc
 
 import (
@@ -15,14 +15,31 @@ import (
 	"weir.dev/internal/controlplane/config"
 )
 
-// collect returns which of all Revisions of a Configuration are to go, the one longest out of use first. latestReady is never
-// one of them.
-func collect(cfg *config.GC, latestReady string, all []*v1.Revision, now time.Time) []*v1.Revision {
-	ages := cfg.RetainSinceCreateTime != config.Disabled || cfg.RetainSinceLastActiveTime != config.Disabled
-	if !ages && cfg.MaxNonActiveRevisions == config.Disabled || int64(len(all)) <= cfg.MinNonActiveRevisions {
+// rulesFor are the operator's rules, unless the Configuration says how many unrouted Revisions it keeps: then those that were
+// routed to last stay, whatever their age, and no others.
+func rulesFor(cfg *v1.Configuration, rules *config.GC) *config.GC {
+	keep, all, ok := serving.RetainRevisions(cfg.Annotations)
+	if !ok {
+		return rules
+	}
+	own := &config.GC{
+		RetainSinceCreateTime: config.Disabled, RetainSinceLastActiveTime: config.Disabled,
+		MinNonActiveRevisions: keep, MaxNonActiveRevisions: keep,
+	}
+	if all {
+		own.MaxNonActiveRevisions = config.Disabled
+	}
+	return own
+}
+
+// collect returns which of all Revisions of a Configuration are to go, the one longest out of use first. None of its latest is
+// one of them: they are what it would make again, or lead requests to.
+func collect(rules *config.GC, latest v1.ConfigurationStatusFields, all []*v1.Revision, now time.Time) []*v1.Revision {
+	ages := rules.RetainSinceCreateTime != config.Disabled || rules.RetainSinceLastActiveTime != config.Disabled
+	if !ages && rules.MaxNonActiveRevisions == config.Disabled || int64(len(all)) <= rules.MinNonActiveRevisions {
 		return nil
 	}
-	idle := slices.DeleteFunc(slices.Clone(all), func(rev *v1.Revision) bool { return active(rev, latestReady) })
+	idle := slices.DeleteFunc(slices.Clone(all), func(rev *v1.Revision) bool { return active(rev, latest) })
 	slices.SortStableFunc(idle, func(a, b *v1.Revision) int {
 		return cmp.Or(lastActive(a).Compare(lastActive(b)), cmp.Compare(a.Name, b.Name))
 	})
@@ -31,21 +48,21 @@ func collect(cfg *config.GC, latestReady string, all []*v1.Revision, now time.Ti
 	kept := int64(len(idle))
 	rest := make([]*v1.Revision, 0, len(idle))
 	for _, rev := range idle {
-		if ages && kept > cfg.MinNonActiveRevisions && stale(cfg, rev, now) {
+		if ages && kept > rules.MinNonActiveRevisions && stale(rules, rev, now) {
 			gone, kept = append(gone, rev), kept-1
 			continue
 		}
 		rest = append(rest, rev)
 	}
-	if over := kept - cfg.MaxNonActiveRevisions; cfg.MaxNonActiveRevisions != config.Disabled && over > 0 {
+	if over := kept - rules.MaxNonActiveRevisions; rules.MaxNonActiveRevisions != config.Disabled && over > 0 {
 		gone = append(gone, rest[:over]...)
 	}
 	return gone
 }
 
 // active says whether rev is in use, or may be, or is kept by its user.
-func active(rev *v1.Revision, latestReady string) bool {
-	return rev.Name == latestReady ||
+func active(rev *v1.Revision, latest v1.ConfigurationStatusFields) bool {
+	return rev.Name == latest.LatestReadyRevisionName || rev.Name == latest.LatestCreatedRevisionName ||
 		rev.Annotations[serving.RevisionPreservedAnnotationKey] == "true" ||
 		rev.GetRoutingState() != v1.RoutingStateReserve
 }

@@ -82,6 +82,12 @@ func TestCollect(t *testing.T) {
 			all:    []*v1.Revision{revision("c", 3, 3), revision("a", 5, 5), revision("b", 4, 4)},
 			want:   []string{"a", "b"},
 		},
+		"latest": {
+			reason: "one is what the Route leads to, the other would be made again",
+			rules:  rules(time.Hour, time.Hour, 0, 0),
+			all:    []*v1.Revision{revision("latest", 20, 20), revision("newest", 20, 20), revision("a", 20, 20)},
+			want:   []string{"a"},
+		},
 		"both": {
 			reason: "stale ones first, then the oldest down to the most",
 			rules:  rules(10*time.Hour, off, 0, 1),
@@ -103,7 +109,74 @@ func TestCollect(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, rev := range collect(tc.rules, "latest", tc.all, now) {
+			latest := v1.ConfigurationStatusFields{LatestReadyRevisionName: "latest", LatestCreatedRevisionName: "newest"}
+			for _, rev := range collect(tc.rules, latest, tc.all, now) {
+				got = append(got, rev.Name)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestSettings goes from the operator's keys, or the annotation, to what stays of five unrouted Revisions. The number in
+// their names is how many hours ago they were made, and last routed to.
+func TestSettings(t *testing.T) {
+	tests := map[string]struct {
+		reason string
+		data   map[string]string
+		retain string // the annotation; "" is none
+		want   []string
+	}{
+		"defaults":             {"twenty stay in any case", nil, "", nil},
+		"least only":           {"the ages of the defaults count: two days, and fifteen hours", map[string]string{"min-non-active-revisions": "0"}, "", []string{"r100", "r50"}},
+		"most only":            {"it cannot be under the least of the defaults", map[string]string{"max-non-active-revisions": "20"}, "", nil},
+		"least and most":       {"both", map[string]string{"min-non-active-revisions": "3", "max-non-active-revisions": "4"}, "", []string{"r100", "r50"}},
+		"least, most disabled": {"the ages count alone", map[string]string{"min-non-active-revisions": "1", "max-non-active-revisions": "disabled"}, "", []string{"r100", "r50"}},
+		"no age of creation": {
+			"that of last use counts alone",
+			map[string]string{"min-non-active-revisions": "0", "retain-since-create-time": "disabled"}, "",
+			[]string{"r100", "r50", "r20"},
+		},
+		"no age of last use": {
+			"that of creation counts alone",
+			map[string]string{"min-non-active-revisions": "0", "retain-since-last-active-time": "Disabled"}, "",
+			[]string{"r100", "r50"},
+		},
+		"no ages": {
+			"none is too old, but there are too many",
+			map[string]string{"retain-since-create-time": "disabled", "retain-since-last-active-time": "disabled", "min-non-active-revisions": "0", "max-non-active-revisions": "4"}, "",
+			[]string{"r100"},
+		},
+		"nothing": {
+			"nothing is too old nor too many",
+			map[string]string{"retain-since-create-time": "disabled", "retain-since-last-active-time": "disabled", "min-non-active-revisions": "0", "max-non-active-revisions": "disabled"}, "",
+			nil,
+		},
+		"at once":         {"the least is over the ages, the most over all", map[string]string{"min-non-active-revisions": "0", "max-non-active-revisions": "0"}, "", []string{"r100", "r50", "r20", "r2", "r1"}},
+		"retain":          {"its owner's word counts instead", nil, "2", []string{"r100", "r50", "r20"}},
+		"retain more":     {"also against the operator's", map[string]string{"min-non-active-revisions": "0", "max-non-active-revisions": "0"}, "4", []string{"r100"}},
+		"retain all":      {"none goes", map[string]string{"min-non-active-revisions": "0", "max-non-active-revisions": "0"}, "all", nil},
+		"retain none":     {"all go that may", nil, "0", []string{"r100", "r50", "r20", "r2", "r1"}},
+		"retain nonsense": {"admission refuses it; the operator's rules count", nil, "few", nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			rules, err := config.NewGC(&corev1.ConfigMap{Data: tc.data})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg := &v1.Configuration{}
+			if tc.retain != "" {
+				cfg.Annotations = map[string]string{"weir.dev/retain-revisions": tc.retain}
+			}
+			all := []*v1.Revision{
+				revision("r1", 1, 1), revision("r2", 2, 2), revision("r20", 20, 20), revision("r50", 50, 50), revision("r100", 100, 100),
+				revision("kept", 1000, 1000, kept), revision("routed", 1000, 1000, in(v1.RoutingStateActive)), revision("new", 0, 0, in(v1.RoutingStatePending)),
+			}
+			var got []string
+			for _, rev := range collect(rulesFor(cfg, rules), cfg.Status.ConfigurationStatusFields, all, now) {
 				got = append(got, rev.Name)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
