@@ -18,6 +18,8 @@ import (
 type ConditionSet struct {
 	happy      ConditionType
 	dependents []ConditionType
+	// reason and message are those of what nobody has said anything about yet.
+	reason, message string
 }
 
 // NewLivingConditionSet returns a set summed up by Ready. The dependents must
@@ -39,6 +41,16 @@ func newConditionSet(happy ConditionType, dependents []ConditionType) ConditionS
 		}
 	}
 	return set
+}
+
+// ReasonUninitialized is the reason of what nobody has said anything about yet.
+const ReasonUninitialized = "Uninitialized"
+
+// Explained returns the set, for those who want no Unknown without a reason:
+// what nobody has said anything about yet says that.
+func (s ConditionSet) Explained() ConditionSet {
+	s.reason, s.message = ReasonUninitialized, "Nothing is known yet."
+	return s
 }
 
 // GetTopLevelConditionType returns the type of the summary.
@@ -188,15 +200,14 @@ func (m *conditionManager) MarkFalse(t ConditionType, reason, messageFormat stri
 func (m *conditionManager) InitializeConditions() {
 	happy := m.GetCondition(m.happy)
 	if happy == nil {
-		m.set(m.happy, corev1.ConditionUnknown, "", "")
-	}
-	status := corev1.ConditionUnknown
-	if happy.IsTrue() {
-		status = corev1.ConditionTrue
+		m.set(m.happy, corev1.ConditionUnknown, m.reason, m.message)
 	}
 	for _, t := range m.dependents {
-		if m.GetCondition(t) == nil {
-			m.set(t, status, "", "")
+		switch c := m.GetCondition(t); {
+		case c == nil && happy.IsTrue():
+			m.set(t, corev1.ConditionTrue, "", "")
+		case c == nil:
+			m.set(t, corev1.ConditionUnknown, m.reason, m.message)
 		}
 	}
 }

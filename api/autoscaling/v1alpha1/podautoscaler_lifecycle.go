@@ -41,7 +41,7 @@ func podAutoscalerConditions() apis.ConditionSet {
 		PodAutoscalerConditionActive,
 		PodAutoscalerConditionScaleTargetInitialized,
 		PodAutoscalerConditionSKSReady,
-	)
+	).Explained()
 }
 
 // GetConditionSet returns the conditions of PodAutoscalers.

@@ -9,7 +9,7 @@ func ingressConditions() apis.ConditionSet {
 	return apis.NewLivingConditionSet(
 		IngressConditionNetworkConfigured,
 		IngressConditionLoadBalancerReady,
-	)
+	).Explained()
 }
 
 // GetConditionSet returns the conditions of Ingresses.
@@ -62,7 +62,7 @@ func (is *IngressStatus) MarkLoadBalancerReady(public, private []LoadBalancerIng
 
 // MarkLoadBalancerNotReady says that the points of entry are not known yet.
 func (is *IngressStatus) MarkLoadBalancerNotReady() {
-	is.manage().MarkUnknown(IngressConditionLoadBalancerReady, "Uninitialized",
+	is.manage().MarkUnknown(IngressConditionLoadBalancerReady, apis.ReasonUninitialized,
 		"Waiting for load balancer to be ready")
 }
 

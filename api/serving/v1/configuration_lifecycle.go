@@ -4,12 +4,13 @@
 package v1
 
 import (
+	"fmt"
 	"strings"
 
 	"weir.dev/pkg/apis"
 )
 
-func configurationConditions() apis.ConditionSet { return apis.NewLivingConditionSet() }
+func configurationConditions() apis.ConditionSet { return apis.NewLivingConditionSet().Explained() }
 
 // GetConditionSet returns the conditions of Configurations.
 func (*Configuration) GetConditionSet() apis.ConditionSet { return configurationConditions() }
@@ -45,7 +46,7 @@ func (cs *ConfigurationStatus) InitializeConditions() { cs.manage().InitializeCo
 func (cs *ConfigurationStatus) SetLatestCreatedRevisionName(name string) {
 	cs.LatestCreatedRevisionName = name
 	if cs.LatestReadyRevisionName != name {
-		cs.manage().MarkUnknown(ConfigurationConditionReady, "", "")
+		cs.MarkLatestCreatedWaiting(name, ReasonDeploying, "")
 	}
 }
 
@@ -65,7 +66,11 @@ func (cs *ConfigurationStatus) MarkLatestCreatedFailed(name, message string) {
 
 // MarkLatestCreatedWaiting says what the newest Revision waits for.
 func (cs *ConfigurationStatus) MarkLatestCreatedWaiting(name, reason, message string) {
-	cs.manage().MarkUnknown(ConfigurationConditionReady, reason, "Revision %q is not yet ready: %s", name, message)
+	text := fmt.Sprintf("Revision %q is not yet ready.", name)
+	if message != "" {
+		text = fmt.Sprintf("Revision %q is not yet ready: %s", name, message)
+	}
+	cs.manage().MarkUnknown(ConfigurationConditionReady, reason, "%s", text)
 }
 
 // MarkRevisionCreationFailed says that no Revision could be made.

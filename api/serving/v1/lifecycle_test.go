@@ -44,6 +44,9 @@ var (
 )
 
 // say is a condition in short: status, reason and message.
+// untouched is a condition that nobody has said anything about.
+const untouched = "Unknown Uninitialized Nothing is known yet."
+
 func say(s *duckv1.Status, t apis.ConditionType) string {
 	c := s.GetCondition(t)
 	if c == nil {
@@ -72,7 +75,7 @@ func TestServiceConditions(t *testing.T) {
 	}{
 		"start": {
 			reason: "nothing is known", do: func(*ServiceStatus) {},
-			configuration: "Unknown  ", routes: "Unknown  ", want: "Unknown  ",
+			configuration: untouched, routes: untouched, want: untouched,
 		},
 		"all ready": {
 			reason: "a Service is its children",
@@ -87,7 +90,7 @@ func TestServiceConditions(t *testing.T) {
 			do: func(s *ServiceStatus) {
 				s.PropagateConfigurationStatus(&ConfigurationStatus{Status: ready("False", "RevisionFailed", "m %d")})
 			},
-			configuration: "False RevisionFailed m %d", routes: "Unknown  ", want: "False RevisionFailed m %d",
+			configuration: "False RevisionFailed m %d", routes: untouched, want: "False RevisionFailed m %d",
 		},
 		"rollout": {
 			reason: "the Route's reason is the Service's",
@@ -118,7 +121,7 @@ func TestServiceConditions(t *testing.T) {
 		},
 		"name taken": {
 			reason: "a chosen name is in use", do: func(s *ServiceStatus) { s.MarkRevisionNameTaken("x") },
-			configuration: "Unknown  ",
+			configuration: untouched,
 			routes:        `False RevisionNameTaken The revision name "x" is taken by a conflicting Revision, so traffic will not be migrated`,
 			want:          `False RevisionNameTaken The revision name "x" is taken by a conflicting Revision, so traffic will not be migrated`,
 		},
@@ -164,13 +167,13 @@ func TestConfigurationConditions(t *testing.T) {
 		}
 	}
 	c.SetLatestCreatedRevisionName("one")
-	step("created", "Unknown  ")
+	step("created", `Unknown Deploying Revision "one" is not yet ready.`)
 	c.SetLatestReadyRevisionName("one")
 	step("ready", "True  ")
 	c.SetLatestCreatedRevisionName("one")
 	step("the same again", "True  ")
 	c.SetLatestCreatedRevisionName("two")
-	step("the next is created", "Unknown  ")
+	step("the next is created", `Unknown Deploying Revision "two" is not yet ready.`)
 	c.MarkLatestCreatedFailed("two", "no such image")
 	step("it failed", `False RevisionFailed Revision "two" failed with message: no such image.`)
 	c.MarkLatestCreatedFailed("two", "no such image.")
@@ -253,7 +256,7 @@ func TestRevisionFromAutoscaler(t *testing.T) {
 			reason: "the autoscaler has not looked",
 			pa:     &autoscalingv1alpha1.PodAutoscalerStatus{},
 			want: map[apis.ConditionType]string{
-				"Active": "Unknown Deploying ", "ResourcesAvailable": "Unknown Deploying ", "ContainerHealthy": "Unknown  ", "Ready": "Unknown Deploying ",
+				"Active": "Unknown Deploying ", "ResourcesAvailable": "Unknown Deploying ", "ContainerHealthy": untouched, "Ready": "Unknown Deploying ",
 			},
 		},
 		"up": {
@@ -278,7 +281,7 @@ func TestRevisionFromAutoscaler(t *testing.T) {
 			before: func(rs *RevisionStatus) { rs.MarkResourcesAvailableTrue() },
 			pa:     pa(func(s *autoscalingv1alpha1.PodAutoscalerStatus) { s.MarkActivating("Queued", "q") }),
 			want: map[apis.ConditionType]string{
-				"Active": "Unknown Queued q", "ResourcesAvailable": "Unknown Deploying ", "ContainerHealthy": "Unknown  ", "Ready": "Unknown Deploying ",
+				"Active": "Unknown Queued q", "ResourcesAvailable": "Unknown Deploying ", "ContainerHealthy": untouched, "Ready": "Unknown Deploying ",
 			},
 		},
 		"never up": {
@@ -287,7 +290,7 @@ func TestRevisionFromAutoscaler(t *testing.T) {
 			want: map[apis.ConditionType]string{
 				"Active":             "False TimedOut t",
 				"ResourcesAvailable": "False ProgressDeadlineExceeded Initial scale was never achieved",
-				"ContainerHealthy":   "Unknown  ",
+				"ContainerHealthy":   untouched,
 				"Ready":              "False ProgressDeadlineExceeded Initial scale was never achieved",
 			},
 		},
@@ -298,7 +301,7 @@ func TestRevisionFromAutoscaler(t *testing.T) {
 			},
 			pa: pa(func(s *autoscalingv1alpha1.PodAutoscalerStatus) { s.MarkInactive("TimedOut", "t") }),
 			want: map[apis.ConditionType]string{
-				"Active": "False TimedOut t", "ResourcesAvailable": "Unknown  ",
+				"Active": "False TimedOut t", "ResourcesAvailable": untouched,
 				"ContainerHealthy": "False ExitCode3 Container failed with: oops", "Ready": "False ExitCode3 Container failed with: oops",
 			},
 		},
@@ -307,7 +310,7 @@ func TestRevisionFromAutoscaler(t *testing.T) {
 			before: func(rs *RevisionStatus) { rs.MarkContainerHealthyFalse("ExitCode1", "m") },
 			pa:     pa(up),
 			want: map[apis.ConditionType]string{
-				"Active": "True  ", "ResourcesAvailable": "Unknown  ", "ContainerHealthy": "False ExitCode1 m", "Ready": "False ExitCode1 m",
+				"Active": "True  ", "ResourcesAvailable": untouched, "ContainerHealthy": "False ExitCode1 m", "Ready": "False ExitCode1 m",
 			},
 		},
 	}

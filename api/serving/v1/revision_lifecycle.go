@@ -19,7 +19,7 @@ func revisionConditions() apis.ConditionSet {
 	return apis.NewLivingConditionSet(
 		RevisionConditionResourcesAvailable,
 		RevisionConditionContainerHealthy,
-	)
+	).Explained()
 }
 
 // GetConditionSet returns the conditions of Revisions.

@@ -17,7 +17,7 @@ func routeConditions() apis.ConditionSet {
 		RouteConditionAllTrafficAssigned,
 		RouteConditionIngressReady,
 		RouteConditionCertificateProvisioned,
-	)
+	).Explained()
 }
 
 // GetConditionSet returns the conditions of Routes.

@@ -9,7 +9,7 @@ func serviceConditions() apis.ConditionSet {
 	return apis.NewLivingConditionSet(
 		ServiceConditionConfigurationsReady,
 		ServiceConditionRoutesReady,
-	)
+	).Explained()
 }
 
 // GetConditionSet returns the conditions of Services.

@@ -4,6 +4,7 @@
 package configuration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -85,8 +86,8 @@ func (r *Reconciler) reflectReady(ctx context.Context, config *v1.Configuration,
 // what it waits for, where the Revision tells. It mostly does not: a start is too short to write about.
 func reflectLatest(ctx context.Context, config *v1.Configuration, latest *v1.Revision, before *apis.Condition) {
 	ready := latest.Status.GetCondition(v1.RevisionConditionReady)
-	if ready.IsUnknown() && ready.GetMessage() != "" && latest.Name != config.Status.LatestReadyRevisionName {
-		config.Status.MarkLatestCreatedWaiting(latest.Name, ready.GetReason(), ready.GetMessage())
+	if ready.IsUnknown() && latest.Name != config.Status.LatestReadyRevisionName {
+		config.Status.MarkLatestCreatedWaiting(latest.Name, cmp.Or(ready.GetReason(), v1.ReasonDeploying), ready.GetMessage())
 	}
 	if !latest.IsFailed() {
 		return
