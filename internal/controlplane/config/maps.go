@@ -85,6 +85,12 @@ func Warnings(cm *corev1.ConfigMap) []string {
 			return m.Warnings(cm.Data)
 		}
 	}
+	switch cm.Name {
+	case "config-tracing":
+		return []string{cm.Name + " is not read: tracing is a part of " + ObservabilityName}
+	case "config-certmanager":
+		return []string{cm.Name + " is not read: there are no certificates yet"}
+	}
 	return nil
 }
 

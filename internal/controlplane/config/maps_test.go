@@ -208,6 +208,11 @@ func TestWarnings(t *testing.T) {
 	if got := Warnings(cm(GCName, map[string]string{"min-non-active-revision": "1"})); len(got) != 1 || !strings.Contains(got[0], "did you mean") {
 		t.Errorf("an unknown key is no silence, got %q", got)
 	}
+	for _, name := range []string{"config-tracing", "config-certmanager"} {
+		if got := Warnings(cm(name, nil)); len(got) != 1 || !strings.Contains(got[0], "is not read") {
+			t.Errorf("somebody may believe in %s, got %q", name, got)
+		}
+	}
 	if got := Warnings(cm("config-other", map[string]string{"x": "y"})); got != nil {
 		t.Errorf("other ConfigMaps are other people's, got %q", got)
 	}
