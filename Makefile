@@ -9,7 +9,7 @@ BIN := .bin
 export GOFLAGS := -buildvcs=false
 
 # What is tested without a cluster: all of both modules but what links Kubernetes itself.
-UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/... ./test/kit/... ./test/codegen/... ./test/docs/...
+UNIT_ROOT := ./api/... ./pkg/... ./config/... ./client/... ./internal/... ./cmd/... ./test/arch/... ./test/kit/... ./test/codegen/... ./test/docs/... ./test/summary/...
 UNIT_EXAMPLE := ./cmd/... ./pkg/... ./seed/...
 UNIT_EMBEDDED := ./cluster/pki ./cluster/datadir ./network/... ./node/... ./standalone/stack ./standalone/claim
 
@@ -51,8 +51,8 @@ test-integration: build ## the API against the embedded API server, and what the
 	go test -count=1 -race -timeout 10m ./test/failures/... -args -weir $(CURDIR)/$(BIN)/weir
 
 .PHONY: test-conformance
-test-conformance: build ## the MUSTs of the specification, one test a section
-	go test -count=1 -parallel 8 -timeout 15m ./test/conformance/... -args -weir $(CURDIR)/$(BIN)/weir
+test-conformance: build ## the rules of the specification, one test each or more, and a summary by rule
+	go test -json -count=1 -parallel 8 -timeout 15m ./test/conformance/... -args -weir $(CURDIR)/$(BIN)/weir | go run ./test/summary docs/conformance.md
 
 .PHONY: test-e2e
 test-e2e: build build-race ## a running Weir from outside: controller and gateway with the race detector, then the one binary
