@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,10 +49,8 @@ func (s *space) logs(pod string, options *corev1.PodLogOptions) (string, error) 
 func TestRuntimeBusyInstanceIsActive(t *testing.T) {
 	s := parallelSpace(t)
 	soon := annotation("autoscaling.knative.dev/window", "6s")
-	idle, busy := s.deploy(probe("idle", soon)), s.deploy(probe("busy", soon))
-	s.getOK(idle.Status.URL.String())
-	answer := make(chan harness.Answer, 1)
-	go func() { answer <- s.later(busy.Status.URL.String() + "/sleep?d=20s") }()
+	lines := s.stream(s.deploy(probe("busy", soon)).Status.URL.String())
+	s.deploy(probe("idle", soon))
 	var left []corev1.Pod
 	s.eventually("the idle instance goes", func() (bool, error) {
 		left = slices.DeleteFunc(s.pods(), func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
@@ -60,9 +59,29 @@ func TestRuntimeBusyInstanceIsActive(t *testing.T) {
 	if len(left) != 1 || left[0].Labels["serving.knative.dev/service"] != "busy" {
 		t.Errorf("left are %d instances, want the busy one", len(left))
 	}
-	if a := <-answer; a.Status != http.StatusOK {
-		t.Errorf("the request is answered %d %q", a.Status, a.Body)
+	before := lines.Load()
+	s.eventually("the request goes on", func() (bool, error) { return lines.Load() > before+10, nil })
+}
+
+// stream begins a request of two minutes and counts the lines of the answer as they come; it ends with the test.
+func (s *space) stream(app string) *atomic.Int64 {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.ctx, http.MethodGet, app+"/stream?n=6000", nil)
+	if err != nil {
+		s.t.Fatal(err)
 	}
+	resp, err := s.HTTP.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { resp.Body.Close() })
+	lines := new(atomic.Int64)
+	go func() {
+		for scanner := bufio.NewScanner(resp.Body); scanner.Scan(); {
+			lines.Add(1)
+		}
+	}()
+	return lines
 }
 
 // later is get for goroutines: an error is in the body.

@@ -137,7 +137,9 @@ func stream(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.FormValue("n"))
 	for i := range n {
 		fmt.Fprintf(w, "line %d\n", i)
-		_ = http.NewResponseController(w).Flush()
+		if http.NewResponseController(w).Flush() != nil || r.Context().Err() != nil {
+			return
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
