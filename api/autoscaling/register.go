@@ -23,6 +23,10 @@ const (
 	Domain = ".knative.dev"
 )
 
+// UnroutedAnnotationKey says, as "true" on a PodAutoscaler, that no Route leads
+// to its Revision any more: one that was never ready is not waited for. Ours.
+const UnroutedAnnotationKey = "weir.dev/unrouted"
+
 // Annotations, in their canonical spelling.
 const (
 	// ClassAnnotationKey says which autoscaler handles a PodAutoscaler.

@@ -73,11 +73,20 @@ func (g guard) deletion(ctx context.Context, req *admissionv1.AdmissionRequest) 
 		if err != nil {
 			return err
 		}
-		if !going {
+		if !going && leadsTo(route, rev) {
 			return fmt.Errorf("revision %q is routed to by Route %q: change its traffic first, or force the deletion (kubectl delete --force)", rev.Name, name)
 		}
 	}
 	return nil
+}
+
+// leadsTo tells whether requests of route go to rev, or are about to. One that a
+// Route only waits for, and that has not come up, is in nobody's way.
+func leadsTo(route *servingv1.Route, rev *servingv1.Revision) bool {
+	return rev.Status.GetCondition(servingv1.RevisionConditionReady).IsTrue() ||
+		slices.ContainsFunc(slices.Concat(route.Spec.Traffic, route.Status.Traffic), func(t servingv1.TrafficTarget) bool {
+			return t.RevisionName == rev.Name
+		})
 }
 
 // forced tells whether there shall be no grace, which is how kubectl says --force.

@@ -41,8 +41,13 @@ func newFamily() *family {
 	f.revision.Name = "app-00001"
 	f.revision.Labels = map[string]string{serving.RoutingStateLabelKey: string(servingv1.RoutingStateActive)}
 	f.revision.Annotations = map[string]string{serving.RoutesAnnotationKey: "app"}
+	f.revision.Status.MarkResourcesAvailableTrue()
+	f.revision.Status.MarkContainerHealthyTrue()
 	return f
 }
+
+// failed makes the Revision one that did not come up.
+func failed(f *family) { f.revision.Status.MarkContainerHealthyFalse("ExitCode1", "it crashed") }
 
 // stored are the objects that are there.
 func (f *family) stored() []runtime.Object {
@@ -67,6 +72,26 @@ func TestDeletionOfRevisions(t *testing.T) {
 		"Routed": {
 			reason: "requests would fail until it is made again",
 			want:   `revision "app-00001" is routed to by Route "app": change its traffic first`,
+		},
+		"Failed": {
+			reason: "the Route waits for it in vain, and leads elsewhere",
+			change: failed,
+		},
+		"FailedAndNamed": {
+			reason: "it cannot wake up, and is what requests are for",
+			change: func(f *family) {
+				failed(f)
+				f.route.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: "app-00001"}}
+			},
+			want: `Route "app"`,
+		},
+		"FailedAndServed": {
+			reason: "as above, and the Route leads there still",
+			change: func(f *family) {
+				failed(f)
+				f.route.Status.Traffic = []servingv1.TrafficTarget{{RevisionName: "app-00001"}}
+			},
+			want: `Route "app"`,
 		},
 		"Forced": {
 			reason: "somebody means it",

@@ -80,6 +80,9 @@ func (r *Reconciler) scale(ctx context.Context, l *loop, s settings, t target) (
 
 // verdict applies the bounds to what is desired, and the rules about zero to what they leave of it. It is pure.
 func verdict(desired int32, s settings, i decide.Idle, activation time.Duration) decide.Verdict {
+	if s.abandoned && !i.Busy {
+		return decide.Verdict{Want: 0, Apply: true}
+	}
 	want := s.bounds.Apply(desired)
 	if want == decide.Unknown && i.Replicas < s.bounds.Least() {
 		want = s.bounds.Least() // that much needs no figures

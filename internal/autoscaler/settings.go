@@ -19,6 +19,8 @@ type settings struct {
 	params decide.Params
 	bounds decide.Bounds
 	zero   decide.ZeroRules // without the time that a start may take, which its Deployment knows
+	// abandoned says that no route leads to the revision and that it was never ready: nobody waits for it.
+	abandoned bool
 }
 
 // rpsUtilization is the part of a target of requests a second to aim at: it has no key of its own.
@@ -51,6 +53,7 @@ func resolve(pa *v1alpha1.PodAutoscaler, cfg *config.Autoscaler) settings {
 	}
 	s.bounds.Initialized = pa.Status.IsScaleTargetInitialized()
 	s.bounds.Unreachable = !s.params.Reachable
+	s.abandoned = pa.Annotations[autoscaling.UnroutedAnnotationKey] == "true" && !s.bounds.Initialized
 	s.zero = decide.ZeroRules{
 		Enabled: cfg.EnableScaleToZero, Window: s.params.StableWindow, Grace: cfg.ScaleToZeroGracePeriod,
 		Retention: or(pa.ScaleToZeroPodRetention)(cfg.ScaleToZeroPodRetentionPeriod),

@@ -35,6 +35,7 @@ func TestResolve(t *testing.T) {
 		reason      string
 		annotations map[string]string
 		config      map[string]string
+		unrouted    bool
 		spec        v1alpha1.PodAutoscalerSpec
 		want        settings
 	}{
@@ -90,6 +91,10 @@ func TestResolve(t *testing.T) {
 				s.params.Reachable, s.bounds.Unreachable = false, true
 			}),
 		},
+		"abandoned": {
+			reason: "no route leads there, and it was never ready", unrouted: true,
+			want: base(func(s *settings) { s.abandoned = true }),
+		},
 		"the rest": {
 			reason: "each has its place",
 			annotations: map[string]string{
@@ -114,6 +119,9 @@ func TestResolve(t *testing.T) {
 			for k, v := range c.annotations {
 				pa.Annotations[autoscaling.GroupName+"/"+k] = v
 			}
+			if c.unrouted {
+				pa.Annotations["weir.dev/unrouted"] = "true"
+			}
 			opts := cmp.Options{cmp.AllowUnexported(settings{}), cmpopts.EquateApprox(0, 1e-9)}
 			if diff := cmp.Diff(c.want, resolve(pa, cfg), opts); diff != "" {
 				t.Errorf("%s: -want +got:\n%s", c.reason, diff)
@@ -127,6 +135,8 @@ func TestVerdict(t *testing.T) {
 	s.bounds = decide.Bounds{Min: 0, Max: 5, Initial: 1, Initialized: true}
 	least := s
 	least.bounds.Min = 3
+	abandoned := s
+	abandoned.abandoned = true
 	cases := map[string]struct {
 		reason   string
 		desired  int32
@@ -140,7 +150,9 @@ func TestVerdict(t *testing.T) {
 		"unknown, below the minimum": {
 			"the minimum needs no figures", decide.Unknown, least, decide.Idle{Replicas: 2}, decide.Verdict{Want: 3, Apply: true},
 		},
-		"idle, minimum": {"never zero", 0, least, decide.Idle{Replicas: 3}, decide.Verdict{Want: 3, Apply: true}},
+		"idle, minimum":       {"never zero", 0, least, decide.Idle{Replicas: 3}, decide.Verdict{Want: 3, Apply: true}},
+		"abandoned":           {"nobody waits for it", decide.Unknown, abandoned, decide.Idle{Replicas: 1}, decide.Verdict{Want: 0, Apply: true}},
+		"abandoned, and busy": {"but somebody does", 1, abandoned, decide.Idle{Replicas: 1, Busy: true}, decide.Verdict{Want: 1, Apply: true}},
 		"starting": {
 			"for as long as a start may take", 0, s, decide.Idle{For: time.Minute, Replicas: 1},
 			decide.Verdict{Want: decide.Unknown, Recheck: time.Minute},

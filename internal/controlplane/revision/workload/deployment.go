@@ -107,13 +107,27 @@ func defaultProbe(p *corev1.Probe) {
 	p.FailureThreshold = cmp.Or(p.FailureThreshold, 3)
 }
 
-// InitialScale is how many instances a new rev starts with.
+// InitialScale is how many instances a new rev starts with, at most as many as it may have.
 func InitialScale(rev *v1.Revision, cfg *apiconfig.Autoscaler) int32 {
-	_, text, ok := autoscaling.InitialScaleAnnotation().Get(rev.Annotations)
-	if n, err := strconv.ParseInt(text, 10, 32); ok && err == nil && n >= 0 && (n > 0 || cfg.AllowZeroInitialScale) {
-		return int32(n)
+	initial := cfg.InitialScale
+	if n, ok := count(rev, autoscaling.InitialScaleAnnotation()); ok && (n > 0 || cfg.AllowZeroInitialScale) {
+		initial = n
 	}
-	return cfg.InitialScale
+	most := cfg.MaxScale
+	if n, ok := count(rev, autoscaling.MaxScaleAnnotation()); ok {
+		most = n
+	}
+	if most > 0 {
+		return min(initial, most)
+	}
+	return initial
+}
+
+// count reads an annotation that is a number of instances; what is none counts as not there.
+func count(rev *v1.Revision, key kmap.KeyPriority) (int32, bool) {
+	_, text, ok := key.Get(rev.Annotations)
+	n, err := strconv.ParseInt(text, 10, 32)
+	return int32(n), ok && err == nil && n >= 0
 }
 
 // strategy never takes an instance away before its successor is ready.

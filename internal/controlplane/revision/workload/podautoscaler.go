@@ -29,6 +29,9 @@ func PodAutoscaler(rev *v1.Revision, failing bool, existing *autoscalingv1alpha1
 	}
 	pa.Labels = kmap.Union(foreign(pa.Labels), podLabels(rev))
 	pa.Annotations = kmap.Union(keptAnnotations(pa.Annotations), childAnnotations(rev))
+	if routingState(rev) == v1.RoutingStateReserve {
+		pa.Annotations[autoscaling.UnroutedAnnotationKey] = "true"
+	}
 	pa.Spec = autoscalingv1alpha1.PodAutoscalerSpec{
 		ContainerConcurrency: rev.Spec.GetContainerConcurrency(),
 		ScaleTargetRef: corev1.ObjectReference{
@@ -44,7 +47,7 @@ func PodAutoscaler(rev *v1.Revision, failing bool, existing *autoscalingv1alpha1
 
 // keptAnnotations are those of a PodAutoscaler that its Revision need not have.
 func keptAnnotations(m map[string]string) map[string]string {
-	kept := foreign(m)
+	kept := kmap.ExcludeKeys(foreign(m), autoscaling.UnroutedAnnotationKey)
 	for _, key := range []string{autoscaling.ClassAnnotationKey, autoscaling.MetricAnnotationKey} {
 		if v, ok := m[key]; ok {
 			kept[key] = v
@@ -55,8 +58,7 @@ func keptAnnotations(m map[string]string) map[string]string {
 
 // reachability says whether requests can come to rev, which is what holds its least scale.
 func reachability(rev *v1.Revision, failing bool) autoscalingv1alpha1.ReachabilityType {
-	state := v1.RoutingState(rev.Labels[serving.RoutingStateLabelKey])
-	switch {
+	switch state := routingState(rev); {
 	case failing || state == v1.RoutingStateReserve:
 		return autoscalingv1alpha1.ReachabilityUnreachable
 	case state == v1.RoutingStateActive:
@@ -64,4 +66,8 @@ func reachability(rev *v1.Revision, failing bool) autoscalingv1alpha1.Reachabili
 	default:
 		return autoscalingv1alpha1.ReachabilityUnknown
 	}
+}
+
+func routingState(rev *v1.Revision) v1.RoutingState {
+	return v1.RoutingState(rev.Labels[serving.RoutingStateLabelKey])
 }

@@ -377,8 +377,40 @@ func TestReachability(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			rev := revision(func(rev *v1.Revision) { rev.Labels["serving.knative.dev/routingState"] = string(tc.state) })
-			if got := reachability(rev, tc.failing); got != tc.want {
+			pa := PodAutoscaler(rev, tc.failing, &autoscalingv1alpha1.PodAutoscaler{ObjectMeta: metav1.ObjectMeta{
+				Annotations: map[string]string{"weir.dev/unrouted": "true"}, // from before
+			}})
+			if got := pa.Spec.Reachability; got != tc.want {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+			}
+			if got, want := pa.Annotations["weir.dev/unrouted"] == "true", tc.state == v1.RoutingStateReserve; got != want {
+				t.Errorf("%s: unrouted is %v, want %v", tc.reason, got, want)
+			}
+		})
+	}
+}
+
+func TestInitialScale(t *testing.T) {
+	const initial, most = "autoscaling.knative.dev/initial-scale", "autoscaling.knative.dev/max-scale"
+	tests := map[string]struct {
+		reason  string
+		changes []func(*v1.Revision)
+		allow   bool
+		want    int32
+	}{
+		"default":           {reason: "one", want: 1},
+		"asked for":         {reason: "as many", changes: []func(*v1.Revision){annotate(initial, "3")}, want: 3},
+		"more than allowed": {reason: "never above the greatest scale", changes: []func(*v1.Revision){annotate(initial, "3"), annotate(most, "2")}, want: 2},
+		"no limit":          {reason: "0 is none", changes: []func(*v1.Revision){annotate(initial, "3"), annotate(most, "0")}, want: 3},
+		"zero":              {reason: "where the operator allows it", changes: []func(*v1.Revision){annotate(initial, "0")}, allow: true, want: 0},
+		"zero, not allowed": {reason: "else the default", changes: []func(*v1.Revision){annotate(initial, "0")}, want: 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cfg := *settings().Autoscaler
+			cfg.AllowZeroInitialScale = tc.allow
+			if got := InitialScale(revision(tc.changes...), &cfg); got != tc.want {
+				t.Errorf("%s: got %d, want %d", tc.reason, got, tc.want)
 			}
 		})
 	}
