@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -22,6 +23,9 @@ type Remote struct {
 	Transport http.RoundTripper
 }
 
+// retry is short: a start waits for the answer, and can do without.
+var retry = remote.Backoff{Duration: 100 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}
+
 // Digest implements Lookup.
 func (r *Remote) Digest(ctx context.Context, image string, as Identity) (string, error) {
 	tag, err := name.NewTag(image, name.WeakValidation)
@@ -32,7 +36,7 @@ func (r *Remote) Digest(ctx context.Context, image string, as Identity) (string,
 	if err != nil {
 		return "", err
 	}
-	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(keys)}
+	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(keys), remote.WithRetryBackoff(retry)}
 	if r.Transport != nil {
 		options = append(options, remote.WithTransport(r.Transport))
 	}
