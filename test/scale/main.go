@@ -35,7 +35,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	b := &bench{out: stdout}
 	flags.StringVar(&b.binary, "weir", ".bin/weir", "the weir binary")
 	flags.IntVar(&b.services, "services", 1000, "how many Services are created")
-	flags.IntVar(&b.workers, "workers", 8, "how many are waited for at a time")
+	flags.IntVar(&b.workers, "workers", 4, "how many are waited for at a time")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

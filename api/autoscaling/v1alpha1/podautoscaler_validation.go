@@ -63,3 +63,7 @@ func (s *PodAutoscalerSpec) Validate(ctx context.Context) *apis.FieldError {
 	}
 	return errs
 }
+
+// SupportedSubResources implements resourcesemantics.SubResourceLimited: nothing
+// in a status is defaulted or checked beyond its schema.
+func (*PodAutoscaler) SupportedSubResources() []string { return []string{""} }

@@ -108,3 +108,7 @@ func (b *IngressBackend) Validate(ctx context.Context) *apis.FieldError {
 	}
 	return errs
 }
+
+// SupportedSubResources implements resourcesemantics.SubResourceLimited: nothing
+// in a status is defaulted or checked beyond its schema.
+func (*Ingress) SupportedSubResources() []string { return []string{""} }

@@ -6,6 +6,7 @@ package route
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"weir.dev/api/networking"
 	netv1alpha1 "weir.dev/api/networking/v1alpha1"
 	"weir.dev/api/serving"
 	v1 "weir.dev/api/serving/v1"
@@ -81,6 +83,9 @@ func (r *Reconciler) placeholder(ctx context.Context, route *v1.Route, n hosts.N
 
 func (r *Reconciler) createPlaceholder(ctx context.Context, route *v1.Route, n hosts.Names, entry *netv1alpha1.LoadBalancerIngressStatus) error {
 	recorder := controller.GetEventRecorder(ctx)
+	if entry == nil {
+		entry = r.entries.of(desired.Class(route, networkOf(ctx)))
+	}
 	want, err := desired.Service(route, n, nil, entry)
 	if err != nil {
 		return err
@@ -105,5 +110,32 @@ func (r *Reconciler) entry(route *v1.Route) (*netv1alpha1.LoadBalancerIngressSta
 	case !metav1.IsControlledBy(ingress, route) || !ingress.IsReady():
 		return nil, nil
 	}
-	return desired.Entry(&ingress.Status)
+	entry, err := desired.Entry(&ingress.Status)
+	if err == nil {
+		r.entries.learn(ingress.Annotations[networking.IngressClassAnnotationKey], entry)
+	}
+	return entry, err
+}
+
+// entries remembers, by class, where the Ingress that was looked at last lets requests in. Most implementations have one place
+// for all: a new Service leads there from the start, and is only written again where that was wrong.
+type entries struct {
+	mu sync.Mutex
+	by map[string]*netv1alpha1.LoadBalancerIngressStatus
+}
+
+func (e *entries) learn(class string, entry *netv1alpha1.LoadBalancerIngressStatus) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.by == nil {
+		e.by = map[string]*netv1alpha1.LoadBalancerIngressStatus{}
+	}
+	e.by[class] = entry
+}
+
+// of is nil where nothing is known.
+func (e *entries) of(class string) *netv1alpha1.LoadBalancerIngressStatus {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.by[class]
 }

@@ -39,6 +39,7 @@ type Reconciler struct {
 	referrers *referrers.Writer
 	tracker   tracker.Interface
 	now       func() time.Time
+	entries   entries
 }
 
 var (

@@ -161,7 +161,7 @@ func patch(kind, name, text string) clientgotesting.PatchActionImpl {
 	return p
 }
 
-func factory() rtesting.Factory {
+func factory(changes ...func(*Reconciler)) rtesting.Factory {
 	return fixture.Factory(func(t *testing.T, w *fixture.World) controller.Reconciler {
 		refers := func(key types.NamespacedName, meta metav1.ObjectMeta) bool {
 			return meta.Namespace == key.Namespace && slices.Contains(referrers.Names(meta.Annotations), key.Name)
@@ -188,6 +188,9 @@ func factory() rtesting.Factory {
 				},
 				Now: func() time.Time { return fixture.Now },
 			},
+		}
+		for _, change := range changes {
+			change(r)
 		}
 		return routereconciler.NewReconciler(t.Context(), logtesting.TestLogger(t), w.Client, w.Routes(), w.Recorder, r,
 			controller.Options{ConfigStore: settings{}})
@@ -381,4 +384,21 @@ func TestReconcile(t *testing.T) {
 		},
 		WantEvents: []string{rtesting.Eventf("Normal", "FinalizerUpdate", "Updated %q finalizers", "app")},
 	}}.Test(t, factory())
+}
+
+// A new Service leads where the one before did, so that it need not be written twice.
+func TestPlaceholderLeadsWhereOthersDo(t *testing.T) {
+	rtesting.TableTest{{
+		Name: "another Route of the class is served",
+		Key:  "ns/app",
+		Objects: []runtime.Object{
+			route(), readyConfiguration("app-00001"), fixture.Revision("app", 1, fixture.ReadyRevision),
+		},
+		WantCreates:       []runtime.Object{placeholder(private()), ingress(born)},
+		WantStatusUpdates: updates(route(programmed)),
+		WantEvents: []string{
+			rtesting.Eventf("Normal", "Created", "Created placeholder service %q", "app"),
+			rtesting.Eventf("Normal", "Created", "Created Ingress %q", "app"),
+		},
+	}}.Test(t, factory(func(r *Reconciler) { r.entries.learn("weir.ingress.networking.knative.dev", private()) }))
 }

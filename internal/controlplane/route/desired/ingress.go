@@ -63,15 +63,19 @@ func Ingress(route *v1.Route, cfg *config.Network, plan *traffic.Plan, names map
 	return ing, nil
 }
 
+// Class is which implementation serves the Ingress of route.
+func Class(route *v1.Route, cfg *config.Network) string {
+	if _, class, ok := networking.IngressClassAnnotation().Get(route.Annotations); ok {
+		return class
+	}
+	return cfg.IngressClass
+}
+
 // ingressAnnotations are route's, with one spelling of the class.
 func ingressAnnotations(route *v1.Route, cfg *config.Network, names map[string]hosts.Names) map[string]string {
 	classes := networking.IngressClassAnnotation()
-	_, class, ok := classes.Get(route.Annotations)
-	if !ok {
-		class = cfg.IngressClass
-	}
 	annotations := kmap.ExcludeKeys(route.Annotations, append(slices.Clone(classes), corev1.LastAppliedConfigAnnotation)...)
-	annotations[networking.IngressClassAnnotationKey] = class
+	annotations[networking.IngressClassAnnotationKey] = Class(route, cfg)
 	if tags := tagHosts(names); len(tags) > 0 {
 		text, err := json.Marshal(tags)
 		if err != nil {
