@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	expiring "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/cache"
 
 	"weir.dev/api/serving"
@@ -67,6 +68,7 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 		localImage:  c.LocalImage,
 		drain:       c.Drain,
 		now:         time.Now,
+		asked:       expiring.NewExpiring(),
 	}, func(impl *controller.Impl) controller.Options {
 		store := config.Follow(ctx, cmw, []string{config.DeploymentName, config.AutoscalerName, config.ObservabilityName},
 			func(string, any) { impl.GlobalResync(revisions.Informer()) })

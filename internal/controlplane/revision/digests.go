@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -60,6 +61,7 @@ func (r *Reconciler) resolveDigests(ctx context.Context, rev *v1.Revision) bool 
 			results[image] = result
 		}
 		r.digests.Forget(rev.UID)
+		r.asked.Set(rev.UID, r.now().Add(again), again)
 	}
 	rev.Status.ContainerStatuses = statuses(rev.Spec.Containers, results)
 	rev.Status.InitContainerStatuses = statuses(rev.Spec.InitContainers, results)
@@ -129,36 +131,79 @@ func warnDigests(rev *v1.Revision, reason, message string) {
 	})
 }
 
-// pinDigests learns the digests that could not be looked up from what nodes say that they run, and keeps the warning until
-// instances are started by digest.
-func pinDigests(ctx context.Context, rev *v1.Revision, seen observation) {
+// again is how long it takes until a registry that did not say what a tag means is asked once more.
+const again = 5 * time.Minute
+
+// pinDigests learns the digests that could not be looked up from what nodes say that they run, or from the registry after all,
+// and keeps the warning until instances are started by digest. It returns when to look again; 0 is never.
+func (r *Reconciler) pinDigests(ctx context.Context, rev *v1.Revision, seen observation) time.Duration {
 	if rev.Status.GetCondition(ConditionDigestsPinned) == nil {
-		return
+		return 0
 	}
-	cfg := config.FromContext(ctx).Deployment
-	unresolved, unpinned := false, ""
+	if unresolved := r.learn(ctx, rev, seen); len(unresolved) > 0 {
+		next := r.askAgain(ctx, rev, unresolved)
+		if len(r.learn(ctx, rev, seen)) > 0 {
+			return next
+		}
+	}
+	r.asked.Delete(rev.UID)
+	if image := unpinned(ctx, rev, seen); image != "" {
+		warnDigests(rev, ReasonStartedByTag, fmt.Sprintf(
+			"Image %q was not resolved before instances started; they are started by digest once there are none.", image))
+		return 0
+	}
+	// A condition that nothing depends on can always be removed.
+	_ = rev.GetConditionSet().Manage(&rev.Status).ClearCondition(ConditionDigestsPinned)
+	return 0
+}
+
+// learn takes digests over from the nodes, and returns the images that nobody has named yet.
+func (r *Reconciler) learn(ctx context.Context, rev *v1.Revision, seen observation) (unresolved []string) {
+	skip := config.FromContext(ctx).Deployment.RegistriesSkippingTagResolving
 	for i := range rev.Spec.Containers {
 		c, status := &rev.Spec.Containers[i], &rev.Status.ContainerStatuses[i]
-		if _, fixed := digest.Fixed(c.Image, cfg.RegistriesSkippingTagResolving); fixed {
+		if _, fixed := digest.Fixed(c.Image, skip); fixed {
 			continue
 		}
+		status.ImageDigest = cmp.Or(status.ImageDigest, digest.FromImageID(c.Image, seen.imageID(c.Name)))
 		if status.ImageDigest == "" {
-			status.ImageDigest = digest.FromImageID(c.Image, seen.imageID(c.Name))
-		}
-		switch {
-		case status.ImageDigest == "":
-			unresolved = true
-		case seen.deployedImage(c.Name) != status.ImageDigest:
-			unpinned = c.Image
+			unresolved = append(unresolved, c.Image)
 		}
 	}
-	switch {
-	case unresolved:
-	case unpinned != "":
-		warnDigests(rev, ReasonStartedByTag, fmt.Sprintf(
-			"Image %q was not resolved before instances started; they are started by digest once there are none.", unpinned))
-	default:
-		// A condition that nothing depends on can always be removed.
-		_ = rev.GetConditionSet().Manage(&rev.Status).ClearCondition(ConditionDigestsPinned)
+	return unresolved
+}
+
+// unpinned is an image whose digest is known and that new instances are not started by.
+func unpinned(ctx context.Context, rev *v1.Revision, seen observation) string {
+	skip := config.FromContext(ctx).Deployment.RegistriesSkippingTagResolving
+	for i := range rev.Spec.Containers {
+		c := &rev.Spec.Containers[i]
+		if _, fixed := digest.Fixed(c.Image, skip); fixed {
+			continue
+		}
+		if d := rev.Status.ContainerStatuses[i].ImageDigest; d != "" && seen.deployedImage(c.Name) != d {
+			return c.Image
+		}
 	}
+	return ""
+}
+
+// askAgain asks the registries for images that they did not name before, now and then. It returns when to do so next.
+func (r *Reconciler) askAgain(ctx context.Context, rev *v1.Revision, images []string) time.Duration {
+	if v, ok := r.asked.Get(rev.UID); ok {
+		due, _ := v.(time.Time)
+		return max(due.Sub(r.now()), time.Second)
+	}
+	results, ok := r.digests.Resolve(request(rev, images, config.FromContext(ctx).Deployment))
+	if !ok {
+		return 0 // OnDone brings us back
+	}
+	r.digests.Forget(rev.UID)
+	r.asked.Set(rev.UID, r.now().Add(again), again)
+	for i := range rev.Spec.Containers {
+		if d := results[rev.Spec.Containers[i].Image].Digest; d != "" {
+			rev.Status.ContainerStatuses[i].ImageDigest = d
+		}
+	}
+	return again
 }

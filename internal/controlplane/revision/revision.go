@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/kubernetes"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -35,6 +36,8 @@ type Reconciler struct {
 	localImage  func(image string) string // nil: there are none
 	drain       netip.AddrPort
 	now         func() time.Time
+	// asked has, by the UID of a Revision, when registries may be asked again for what they did not know.
+	asked *cache.Expiring
 }
 
 var _ revisionreconciler.Interface = (*Reconciler)(nil)
@@ -55,14 +58,14 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, rev *v1.Revision) reconc
 		return err
 	}
 	r.pinLocal(rev, seen)
-	pinDigests(ctx, rev, seen)
+	look := r.pinDigests(ctx, rev, seen)
 	reflectInstances(&rev.Status, seen)
 	pa, err := r.podAutoscaler(ctx, rev, seen)
 	if err != nil {
 		return err
 	}
 	rev.Status.PropagateAutoscalerStatus(&pa.Status)
-	recheck := seen.endUnknown(&rev.Status)
+	recheck := sooner(seen.endUnknown(&rev.Status), look)
 	if !wasReady && rev.Status.GetCondition(v1.RevisionConditionReady).IsTrue() {
 		controller.GetEventRecorder(ctx).Event(rev, corev1.EventTypeNormal, "RevisionReady",
 			"Revision becomes ready upon all resources being ready")
@@ -71,6 +74,14 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, rev *v1.Revision) reconc
 		return controller.NewRequeueAfter(recheck)
 	}
 	return nil
+}
+
+// sooner is the shorter of two times, of which 0 is never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // settings are those of the workload at the moment.

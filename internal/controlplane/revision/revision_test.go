@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/cache"
 	clientgotesting "k8s.io/client-go/testing"
 
 	autoscalingv1alpha1 "weir.dev/api/autoscaling/v1alpha1"
@@ -172,6 +173,7 @@ func factoryOn(images registry, local map[string]string) rtesting.Factory {
 		return revisionreconciler.NewReconciler(t.Context(), logtesting.TestLogger(t), w.Client, w.Revisions(), w.Recorder, &Reconciler{
 			kube: w.Kube, client: w.Client, deployments: w.Deployments(), autoscalers: w.PodAutoscalers(), pods: w.Pods(),
 			digests: images, localImage: func(image string) string { return local[image] }, drain: drain, now: func() time.Time { return fixture.Now },
+			asked: cache.NewExpiring(),
 		})
 	})
 }
@@ -353,6 +355,7 @@ func TestReconcileDigests(t *testing.T) {
 		Name:        "the registry is out of reach: started all the same, with a warning",
 		Key:         "ns/app-00001",
 		Objects:     []runtime.Object{rev(undigested)},
+		WantErr:     true, // asks again later
 		WantCreates: []runtime.Object{workload.Deployment(rev(known("")), settings(), nil), pa()},
 		WantStatusUpdates: updates(rev(known(""), warned("Unresolved", unresolved), func(rev *v1.Revision) {
 			rev.Status.MarkActiveUnknown("Deploying", "")
@@ -379,6 +382,16 @@ func TestReconcileDigests(t *testing.T) {
 		}()),
 		WantStatusUpdates: updates(rev(wellUp)),
 	}}.Test(t, factory(registry{"img": {Err: errors.New("no route")}}))
+
+	down := pod(running(), "True") // of a node that does not say what it runs
+	rtesting.TableTest{{
+		Name: "the registry answers after all: told, but nothing that runs is restarted",
+		Key:  "ns/app-00001",
+		Objects: []runtime.Object{
+			rev(wellUp, known(""), warned("Unresolved", unresolved)), unpinned, pa(scaled("True", "", "")), down,
+		},
+		WantStatusUpdates: updates(rev(wellUp, warned("StartedByTag", byTag))),
+	}}.Test(t, factory(registry{"img": {Digest: sha}}))
 
 	local := func(rev *v1.Revision) { rev.Spec.Containers[0].Image = "weir.local/img" }
 	rtesting.TableTest{{

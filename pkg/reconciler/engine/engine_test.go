@@ -351,6 +351,14 @@ func TestOneRun(t *testing.T) {
 			wantEvents: []string{`Warning FinalizerUpdateFailed Failed to update finalizers for "thing": broken`},
 			wantStatus: "0 Ready=",
 		},
+		"FinalizerOfWhatIsGone": {
+			reason:     "the cache is behind: there is nothing left to finalize, or to tell",
+			object:     thing(),
+			reconciler: withFinalizer{never(t), never(t)},
+			mutate:     func(s *setup) { s.client.err = apierrors.NewNotFound(testResource, "thing") },
+			wantWrites: []string{`patch {"metadata":{"finalizers":["things.test.weir.dev"],"resourceVersion":"7"}}`},
+			wantStatus: "0 Ready=",
+		},
 		"Finalizes": {
 			reason:     "the finalizer goes when the work is done, and with it the object",
 			object:     deleting(thing(), "other", finalizer),

@@ -53,7 +53,9 @@ func (r run[T]) observe(ctx context.Context, cached T) error {
 func (r run[T]) reconcileKind(ctx context.Context, cached T, finalizes bool) error {
 	if finalizes {
 		var err error
-		if cached, err = r.addFinalizer(ctx, cached); err != nil {
+		if cached, err = r.addFinalizer(ctx, cached); apierrors.IsNotFound(err) {
+			return nil // its deletion brings the key back
+		} else if err != nil {
 			return err
 		}
 	}
