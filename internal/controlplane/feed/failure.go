@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "weir.dev/api/serving/v1"
+	"weir.dev/internal/controlplane/kubelet"
 )
 
 // failure is why no instance can start: a reason for programs and a message for people. The zero value is none.
@@ -25,22 +26,9 @@ func (f failure) or(other failure) failure {
 	return other
 }
 
-// stuck says that a waiting container's reason does not go away by waiting.
-func stuck(reason string) bool {
-	switch reason {
-	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError",
-		"CreateContainerError", "RunContainerError", "CrashLoopBackOff":
-		return true
-	}
-	return false
-}
-
 // crashes is how often a container that has not become ready may end before that counts as failing although it has just
 // been started once more.
 const crashes = 2
-
-// reasonLost is how kubelets tell that a container ended together with its node: that is no fault of the program.
-const reasonLost = "ContainerStatusUnknown"
 
 // podFailure is why a pod that is not ready does not start, as far as its containers tell.
 func podFailure(pod *corev1.Pod) failure {
@@ -55,11 +43,11 @@ func podFailure(pod *corev1.Pod) failure {
 }
 
 func containerFailure(s *corev1.ContainerStatus) failure {
-	if w := s.State.Waiting; w != nil && stuck(w.Reason) {
+	if w := s.State.Waiting; w != nil && kubelet.Hopeless(w.Reason) {
 		return failure{w.Reason, cmp.Or(w.Message, fmt.Sprintf("container %q is waiting", s.Name))}
 	}
 	last := s.LastTerminationState.Terminated
-	if last == nil || last.ExitCode == 0 || s.Ready || s.RestartCount < crashes || last.Reason == reasonLost {
+	if last == nil || last.ExitCode == 0 || s.Ready || s.RestartCount < crashes || last.Reason == kubelet.ReasonLost {
 		return failure{}
 	}
 	return failure{

@@ -12,27 +12,19 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"weir.dev/internal/controlplane/kubelet"
 )
-
-// hopeless are the waiting reasons that waiting alone does not end: somebody has to mend something. The kubelet keeps
-// trying, so the finding goes away when they have.
-var hopeless = [...]string{
-	"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "RegistryUnavailable",
-	"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff", "PostStartHookError",
-}
-
-// reasonLost is how kubelets tell that a container ended together with its node: that is no fault of the program.
-const reasonLost = "ContainerStatusUnknown"
 
 // ended finds a container that ran and ended: a serving program is not to end.
 func ended(pod *corev1.Pod, _ bool) *Finding {
 	for i := range pod.Status.ContainerStatuses {
-		if t := termination(&pod.Status.ContainerStatuses[i]); t != nil && t.Reason != reasonLost {
+		if t := termination(&pod.Status.ContainerStatuses[i]); t != nil && t.Reason != kubelet.ReasonLost {
 			return exit(t)
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if t := termination(&pod.Status.InitContainerStatuses[i]); t != nil && t.ExitCode != 0 && t.Reason != reasonLost {
+		if t := termination(&pod.Status.InitContainerStatuses[i]); t != nil && t.ExitCode != 0 && t.Reason != kubelet.ReasonLost {
 			return exit(t)
 		}
 	}
@@ -70,7 +62,7 @@ func exit(t *corev1.ContainerStateTerminated) *Finding {
 
 // failing finds a container that waits for what will not come by itself.
 func failing(pod *corev1.Pod, _ bool) *Finding {
-	return waiting(pod, func(reason string) bool { return slices.Contains(hopeless[:], reason) })
+	return waiting(pod, kubelet.Hopeless)
 }
 
 // blocked finds, at the deadline, a container that still waits for anything.
