@@ -39,23 +39,33 @@ func (r *Reconciler) rollOut(ctx context.Context, route *v1.Route, plan *traffic
 	if err != nil {
 		logging.FromContext(ctx).Warnw("Traffic moves at once", "error", err)
 	}
-	state := was.Next(goals(plan), rollout.Input{Now: r.now(), Duration: duration, Programmed: programmed.IsReady()})
+	state := was.Next(r.goals(route, plan), rollout.Input{Now: r.now(), Duration: duration, Programmed: programmed.IsReady()})
 	return state, plan.Deal(state, r.lookup(route))
 }
 
 // goals are the shares that follow Configurations, group by group.
-func goals(plan *traffic.Plan) []rollout.Goal {
+func (r *Reconciler) goals(route *v1.Route, plan *traffic.Plan) []rollout.Goal {
 	var goals []rollout.Goal
 	for _, tag := range slices.Sorted(maps.Keys(plan.Groups)) {
 		for _, t := range plan.Groups[tag] {
 			if t.ConfigurationName != "" {
 				goals = append(goals, rollout.Goal{
 					ConfigurationName: t.ConfigurationName, Tag: tag, RevisionName: t.RevisionName, Percent: int(t.Percent),
+					Short: r.isShort(route.Namespace, t.RevisionName),
 				})
 			}
 		}
 	}
 	return goals
+}
+
+// isShort says whether a Revision is to have more instances than are ready. Its Route is reconciled when that changes.
+func (r *Reconciler) isShort(namespace, revision string) bool {
+	rev, err := r.revisions.Revisions(namespace).Get(revision)
+	if err != nil || rev.Status.DesiredReplicas == nil {
+		return false
+	}
+	return rev.Status.ActualReplicas == nil || *rev.Status.ActualReplicas < *rev.Status.DesiredReplicas
 }
 
 // markRollout says that a rollout goes on, and asks for the run that makes its next step.

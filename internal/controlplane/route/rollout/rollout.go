@@ -26,6 +26,9 @@ type Configuration struct {
 	// Revisions have parts of it, oldest first; the last one is the newest.
 	Revisions []Revision `json:"revisions,omitempty"`
 	Step      Step       `json:"stepParams,omitzero"`
+
+	// held says that a step is due and waits for something else than time.
+	held bool
 }
 
 // Revision is one with its part of the share, in percent of the group's requests.
@@ -46,6 +49,8 @@ type Step struct {
 type Goal struct {
 	ConfigurationName, Tag, RevisionName string
 	Percent                              int
+	// Short says that the Revision has fewer instances ready than its present part needs.
+	Short bool
 }
 
 // Input is what the next state depends on besides state and goals.
@@ -101,7 +106,7 @@ func (s State) InProgress() bool {
 func (s State) Wait(now time.Time) time.Duration {
 	var wait time.Duration
 	for _, c := range s.Configurations {
-		if next := c.Step.NextStepTime; len(c.Revisions) > 1 && next != 0 {
+		if next := c.Step.NextStepTime; len(c.Revisions) > 1 && next != 0 && !c.held {
 			left := max(time.Unix(0, next).Sub(now), time.Nanosecond)
 			if wait == 0 || left < wait {
 				wait = left

@@ -36,6 +36,7 @@ type move struct {
 	percent    int
 	duration   int
 	unready    bool
+	short      bool
 	want       string
 	wantToWait time.Duration
 }
@@ -76,6 +77,26 @@ func TestNext(t *testing.T) {
 				{revision: "one", percent: 100, duration: 4, want: "one=100"},
 				{revision: "two", percent: 100, duration: 4, want: "one=99 two=1"},
 				{after: 60, revision: "two", percent: 100, duration: 4, unready: true, want: "one=99 two=1"},
+			},
+		},
+		"NotProgrammedAnyMore": {
+			reason: "nor does time bring a step whose turn it is meanwhile",
+			moves: []move{
+				{revision: "one", percent: 100, duration: 4, want: "one=100"},
+				{revision: "two", percent: 100, duration: 4, want: "one=99 two=1"},
+				{after: 1, revision: "two", percent: 100, duration: 4, want: "one=99 two=1", wantToWait: time.Second},
+				{after: 60, revision: "two", percent: 100, duration: 4, unready: true, want: "one=99 two=1"},
+				{after: 1, revision: "two", percent: 100, duration: 4, want: "one=66 two=34", wantToWait: time.Second},
+			},
+		},
+		"Short": {
+			reason: "traffic comes only as fast as instances do",
+			moves: []move{
+				{revision: "one", percent: 100, duration: 4, want: "one=100"},
+				{revision: "two", percent: 100, duration: 4, want: "one=99 two=1"},
+				{after: 1, revision: "two", percent: 100, duration: 4, want: "one=99 two=1", wantToWait: time.Second},
+				{after: 9, revision: "two", percent: 100, duration: 4, short: true, want: "one=99 two=1"},
+				{after: 1, revision: "two", percent: 100, duration: 4, want: "one=66 two=34", wantToWait: time.Second},
 			},
 		},
 		"Third": {
@@ -124,7 +145,9 @@ func TestNext(t *testing.T) {
 			state, now := State{}, start
 			for i, m := range tc.moves {
 				now = now.Add(time.Duration(m.after) * time.Second)
-				state = state.Next(goal(m.revision, m.percent), Input{
+				goals := goal(m.revision, m.percent)
+				goals[0].Short = m.short
+				state = state.Next(goals, Input{
 					Now: now, Duration: time.Duration(m.duration) * time.Second, Programmed: !m.unready,
 				})
 				if got := shares(state); got != m.want {

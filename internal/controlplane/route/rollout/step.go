@@ -22,13 +22,14 @@ func (c *Configuration) next(g Goal, in Input) Configuration {
 		return done
 	}
 	n := *c
+	n.held = false
 	n.Revisions = slices.Clone(c.Revisions)
 	n.rescale(g.Percent)
 	switch newest := n.Revisions[len(n.Revisions)-1]; {
 	case newest.RevisionName != g.RevisionName:
 		n.begin(g.RevisionName, in.Now)
 	case len(n.Revisions) > 1:
-		n.step(in)
+		n.step(g, in)
 	}
 	if len(n.Revisions) == 1 {
 		return done
@@ -70,14 +71,16 @@ func (c *Configuration) begin(revision string, now time.Time) {
 }
 
 // step plans the steps once the first share is programmed, and makes one that is due; never before the last one is
-// programmed, so that no share grows faster than who is to serve it.
-func (c *Configuration) step(in Input) {
+// programmed and has the instances that it needs, so that no share grows faster than who is to serve it.
+func (c *Configuration) step(g Goal, in Input) {
 	now := in.Now.UnixNano()
+	due := c.Step.StepSize != 0 && now >= c.Step.NextStepTime
 	switch {
-	case !in.Programmed:
+	case !in.Programmed || g.Short:
+		c.held = due
 	case c.Step.StepSize == 0:
 		c.plan(in)
-	case now >= c.Step.NextStepTime:
+	case due:
 		newest := len(c.Revisions) - 1
 		c.Revisions[newest].Percent += c.take(newest-1, c.Step.StepSize)
 		c.Step.NextStepTime = now + c.Step.StepDuration
