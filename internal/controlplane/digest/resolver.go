@@ -6,9 +6,11 @@ package digest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -65,6 +67,7 @@ type Resolver struct {
 	lookup  Lookup
 	workers int
 	queue   workqueue.TypedInterface[types.UID]
+	asking  singleflight.Group
 
 	mu     sync.Mutex
 	jobs   map[types.UID]*job
@@ -172,10 +175,15 @@ func (r *Resolver) answer(ctx context.Context, uid types.UID) {
 	r.onDone(j.For)
 }
 
+// ask asks for one image. Who asks the same at the same time, for the same identity, gets the same answer: registries count
+// requests. Answers are not kept, or a tag that was just pushed would mean what it meant before.
 func (r *Resolver) ask(ctx context.Context, image string, as Identity) Result {
 	if ctx.Err() != nil {
 		return Result{Err: errUnfinished}
 	}
-	d, err := r.lookup.Digest(ctx, image, as)
+	answer, err, _ := r.asking.Do(fmt.Sprint(image, as), func() (any, error) {
+		return r.lookup.Digest(ctx, image, as)
+	})
+	d, _ := answer.(string)
 	return Result{Digest: d, Err: err}
 }

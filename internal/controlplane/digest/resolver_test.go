@@ -6,6 +6,7 @@ package digest
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,6 +77,38 @@ func TestResolver(t *testing.T) {
 		case key := <-done:
 			t.Errorf("one request was answered twice: %v", key)
 		default:
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who asks the same at the same time gets the same answer; who is somebody else asks for himself.
+func TestRegistriesAreAskedOnce(t *testing.T) {
+	var asked atomic.Int32
+	lookup := LookupFunc(func(context.Context, string, Identity) (string, error) {
+		asked.Add(1)
+		time.Sleep(time.Second)
+		return "a@" + sha, nil
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := NewResolver(lookup)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- r.Run(ctx) }()
+		for uid, account := range map[types.UID]string{"1": "", "2": "", "3": "", "4": "other"} {
+			r.Resolve(Request{UID: uid, Images: []string{"a"}, As: Identity{Namespace: "ns", ServiceAccount: account}, Timeout: 10 * time.Second})
+		}
+		time.Sleep(2 * time.Second)
+		for _, uid := range []types.UID{"1", "2", "3", "4"} {
+			if got, ok := r.Resolve(Request{UID: uid}); !ok || got["a"].Digest != "a@"+sha {
+				t.Errorf("request %s got %v", uid, got)
+			}
+		}
+		if n := asked.Load(); n != 2 {
+			t.Errorf("the registry was asked %d times, want once for each identity", n)
 		}
 		cancel()
 		if err := <-ended; err != nil {
