@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	servingv1 "weir.dev/api/serving/v1"
+	"weir.dev/pkg/ptr"
 )
 
 // "It is RECOMMENDED that developers are able to force the deletion of Revisions". Without force one that requests are routed to
@@ -39,4 +41,29 @@ func TestDeletionOfRevisions(t *testing.T) {
 		err := revisions.Delete(s.ctx, first, metav1.DeleteOptions{})
 		return err == nil || apierrors.IsNotFound(err), nil
 	})
+}
+
+// A namespace goes with all that is in it, although Routes have finalizers and routed Revisions are guarded.
+func TestNamespaceGoes(t *testing.T) {
+	t.Parallel()
+	s := newSpace(t)
+	svc := hello("app")
+	svc.Spec.Traffic = []servingv1.TrafficTarget{{LatestRevision: ptr.Bool(true), Percent: ptr.Int64(100), Tag: "tag"}}
+	s.deploy(svc)
+	namespaces := s.Kube.CoreV1().Namespaces()
+	ns, err := namespaces.Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "conformance-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := *s
+	inner.ns = ns.Name
+	inner.deploy(svc)
+	if err := namespaces.Delete(s.ctx, ns.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the namespace is gone", func() (bool, error) {
+		_, err := namespaces.Get(s.ctx, ns.Name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	s.getOK(s.ready("app").Status.URL.String()) // the one of the same name next door stays
 }
