@@ -39,7 +39,7 @@ var (
 	number   = Type{"number", says("a number", parseNumber)}
 	duration = Type{"duration", says(`a duration such as "90s"`, time.ParseDuration)}
 	quantity = Type{"quantity", says(`a quantity such as "100m" or "64Mi"`, resource.ParseQuantity)}
-	tmpl     = Type{"Go template", says("a Go template", template.New("").Parse)}
+	tmpl     = Type{"Go template", says("a Go template", parseTemplate)}
 	object   = Type{"JSON", says("a JSON object", parseJSON)}
 	yamlMap  = Type{"YAML map", says("a YAML map", parseYAML[map[string]any])}
 	selector = Type{"label selector, YAML", says("a label selector", parseSelector)}
@@ -106,6 +106,9 @@ func parseNumber(value string) (float64, error) {
 	}
 	return n, err
 }
+
+// parseTemplate parses each text in a template of its own: one keeps what is defined in it.
+func parseTemplate(value string) (*template.Template, error) { return template.New("").Parse(value) }
 
 func parseJSON(value string) (out map[string]any, err error) {
 	if strings.TrimSpace(value) == "" {
