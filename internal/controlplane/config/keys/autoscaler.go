@@ -3,8 +3,10 @@
 
 package keys
 
+import "slices"
+
 func autoscaler() Map {
-	return Map{Name: "config-autoscaler", About: "How Revisions are scaled that do not say it by annotation.", Keys: append([]Key{
+	return Map{Name: "config-autoscaler", About: "How Revisions are scaled that do not say it by annotation.", Keys: slices.Concat([]Key{
 		{Name: "pod-autoscaler-class", Type: name, Default: "kpa.autoscaling.knative.dev", Effect: "the class of Revisions that name none"},
 		{Name: "enable-scale-to-zero", Type: boolean, Default: "true", Effect: "whether the last pod may go"},
 		{Name: "allow-zero-initial-scale", Type: boolean, Default: "false", Effect: "whether an initial scale of 0 is admitted"},
@@ -26,5 +28,5 @@ func autoscaler() Map {
 	}, idle("the gateway is always in the path",
 		Key{Name: "target-burst-capacity", Type: number, Default: "211"},
 		Key{Name: "activator-capacity", Type: number, Default: "100"},
-	)...)}
+	))}
 }

@@ -3,6 +3,8 @@
 
 package keys
 
+import "slices"
+
 func features() Map {
 	pod := func(key, field string) Key {
 		return Key{Name: "kubernetes.podspec-" + key, Type: feature, Default: "Disabled", Effect: "`" + field + "` of pods"}
@@ -12,7 +14,7 @@ func features() Map {
 	}
 	emptyDir := volume("volumes-emptydir", "`emptyDir` volumes")
 	emptyDir.Default = "Enabled"
-	return Map{Name: "config-features", About: "What Revisions may use. `Allowed` is as good as `Enabled` unless a line says otherwise.", Keys: append([]Key{
+	return Map{Name: "config-features", About: "What Revisions may use. `Allowed` is as good as `Enabled` unless a line says otherwise.", Keys: slices.Concat([]Key{
 		{Name: "multi-container", Type: feature, Default: "Enabled", Effect: "several containers; must be `Enabled`"},
 		{Name: "multi-container-probing", Type: feature, Default: "Disabled", Effect: "readiness and liveness probes of containers that do not serve"},
 		pod("affinity", "affinity"),
@@ -42,11 +44,11 @@ func features() Map {
 		volume("persistent-volume-write", "the same, written"),
 		{Name: "kubernetes.containerspec-addcapabilities", Type: feature, Default: "Disabled", Effect: "`capabilities.add` of containers"},
 		{Name: "secure-pod-defaults", Type: oneOf("Enabled", "AllowRootBounded", "Disabled"), Default: "Disabled", Effect: "pods get the restricted security settings that they do not name; `AllowRootBounded` leaves the user to the image"},
-	}, append(idle("not there yet",
+	}, idle("not there yet",
 		Key{Name: "tag-header-based-routing", Type: feature, Default: "Disabled"},
 		Key{Name: "autodetect-http2", Type: feature, Default: "Disabled"},
 	), idle("there is no sidecar",
 		Key{Name: "queueproxy.mount-podinfo", Type: feature, Default: "Disabled"},
 		Key{Name: "queueproxy.resource-defaults", Type: feature, Default: "Disabled"},
-	)...)...)}
+	))}
 }

@@ -3,6 +3,8 @@
 
 package keys
 
+import "slices"
+
 // What processes themselves go by.
 
 func logging() Map {
@@ -26,9 +28,9 @@ func leaderElection() Map {
 
 func observability() Map {
 	protocol := oneOf("none", "prometheus", "grpc", "http/protobuf")
-	return Map{Name: "config-observability", About: "What processes tell about themselves and about requests.", Keys: append([]Key{
+	return Map{Name: "config-observability", About: "What processes tell about themselves and about requests.", Keys: slices.Concat([]Key{
 		{Name: "logging.revision-url-template", Type: text, Effect: "`status.logUrl` of Revisions, with `${REVISION_UID}` replaced"},
-	}, append(idle("the controller sends no metrics and traces yet",
+	}, idle("the controller sends no metrics and traces yet",
 		Key{Name: "metrics-protocol", Type: protocol, Default: "none"},
 		Key{Name: "metrics-endpoint", Type: text},
 		Key{Name: "metrics-export-interval", Type: duration, Default: "0s"},
@@ -45,5 +47,5 @@ func observability() Map {
 		Key{Name: "logging.enable-request-log", Type: boolean, Default: "false"},
 		Key{Name: "logging.enable-probe-request-log", Type: boolean, Default: "false"},
 		Key{Name: "logging.enable-var-log-collection", Type: boolean, Default: "false"},
-	)...)...)}
+	))}
 }

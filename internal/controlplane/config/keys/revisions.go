@@ -3,6 +3,8 @@
 
 package keys
 
+import "slices"
+
 // What decides how Revisions look and run.
 
 func defaults() Map {
@@ -28,7 +30,7 @@ func defaults() Map {
 }
 
 func deployment() Map {
-	return Map{Name: "config-deployment", About: "How Revisions run.", Keys: append([]Key{
+	return Map{Name: "config-deployment", About: "How Revisions run.", Keys: slices.Concat([]Key{
 		{Name: "registries-skipping-tag-resolving", Type: list, Note: "the local ones", Old: []string{"registriesSkippingTagResolving"}, Effect: "registries whose tags are not looked up, besides `kind.local`, `ko.local`, `dev.local`, `weir.local` and `localhost`"},
 		{Name: "digest-resolution-timeout", Type: duration, Default: "10s", Old: []string{"digestResolutionTimeout"}, Effect: "how long one look-up of a tag may take"},
 		{Name: "progress-deadline", Type: duration, Default: "600s", Old: []string{"progressDeadline"}, Effect: "how long a Revision may take to become ready, in whole seconds; also when any Unknown becomes False"},
@@ -49,7 +51,7 @@ func deployment() Map {
 		Key{Name: "queue-sidecar-tls-max-version", Type: text},
 		Key{Name: "queue-sidecar-tls-cipher-suites", Type: text},
 		Key{Name: "queue-sidecar-tls-curve-preferences", Type: text},
-	)...)}
+	))}
 }
 
 func gc() Map {
