@@ -63,10 +63,9 @@ func Constructors() configmap.Constructors {
 	return out
 }
 
-// named joins errors with the name of the ConfigMap in every line: admission compares lines with those of the ConfigMap as it
-// was.
-func named(cm *corev1.ConfigMap, errs ...error) error {
-	err := errors.Join(errs...)
+// named puts the name of the ConfigMap in front of every line of an error: admission compares lines with those of the ConfigMap
+// as it was.
+func named(cm *corev1.ConfigMap, err error) error {
 	if err == nil {
 		return nil
 	}

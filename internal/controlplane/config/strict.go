@@ -5,6 +5,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -34,7 +35,7 @@ func strictDomain(cm *corev1.ConfigMap) (*Domain, error) {
 			errs = append(errs, fmt.Errorf("domain %q: %w", e.name, err))
 		}
 	}
-	return d, named(cm, errs...)
+	return d, errors.Join(errs...)
 }
 
 // tryDomain judges a domain and what is said of it: a misspelt selector would take in all Routes.
@@ -79,13 +80,13 @@ func strictDeployment(cm *corev1.ConfigMap) (*Deployment, error) {
 			errs = append(errs, fmt.Errorf("runtime-class-name: %q: %w", name, err))
 		}
 	}
-	return d, named(cm, errs...)
+	return d, errors.Join(errs...)
 }
 
 // strictObservability is NewObservability for the admission of config-observability: what processes need of it must do, too.
 func strictObservability(cm *corev1.ConfigMap) (*Observability, error) {
 	if _, err := observability.NewConfigFromConfigMap(cm); err != nil {
-		return nil, named(cm, err)
+		return nil, err
 	}
 	return NewObservability(cm)
 }
@@ -94,15 +95,15 @@ func strictObservability(cm *corev1.ConfigMap) (*Observability, error) {
 func strictLogging(cm *corev1.ConfigMap) (*logging.Config, error) {
 	cfg, err := logging.NewConfigFromConfigMap(cm)
 	if err != nil {
-		return nil, named(cm, err)
+		return nil, err
 	}
 	zc := zap.Config{}
 	if err := json.Unmarshal([]byte(cfg.LoggingConfig), &zc); err != nil {
-		return nil, named(cm, fmt.Errorf("zap-logger-config: %w", err))
+		return nil, fmt.Errorf("zap-logger-config: %w", err)
 	}
 	zc.OutputPaths, zc.ErrorOutputPaths = nil, nil
 	if _, err := zc.Build(); err != nil {
-		return nil, named(cm, fmt.Errorf("zap-logger-config: %w", err))
+		return nil, fmt.Errorf("zap-logger-config: %w", err)
 	}
 	return cfg, nil
 }

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,7 @@ func strictNetwork(cm *corev1.ConfigMap) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n, named(cm, n.tryHosts(), n.tryTag())
+	return n, errors.Join(n.tryHosts(), n.tryTag())
 }
 
 // tryHosts expands the domain template: one of the samples must make a host of it, and another one for another name. That it
