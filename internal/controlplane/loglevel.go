@@ -5,11 +5,8 @@ package controlplane
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
+	"strings"
 
-	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 
@@ -41,20 +38,13 @@ func levelOf(cm *corev1.ConfigMap) (*zapcore.Level, error) {
 	if err != nil {
 		return nil, err
 	}
-	if level, ok := cfg.LoggingLevel[component]; ok {
-		return &level, nil
-	}
-	text, ok := cm.Data["zap-logger-config"]
-	if !ok {
+	_, ours := cfg.LoggingLevel[component]
+	if !ours && strings.TrimSpace(cm.Data["zap-logger-config"]) == "" {
 		return nil, nil
 	}
-	var zc zap.Config
-	if err := json.Unmarshal([]byte(text), &zc); err != nil {
-		return nil, fmt.Errorf("zap-logger-config: %w", err)
+	level, err := cfg.Level(component)
+	if err != nil {
+		return nil, err
 	}
-	if zc.Level == (zap.AtomicLevel{}) {
-		return nil, errors.New("zap-logger-config: no level")
-	}
-	level := zc.Level.Level()
 	return &level, nil
 }

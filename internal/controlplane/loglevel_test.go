@@ -34,6 +34,7 @@ func TestLogLevel(t *testing.T) {
 		{"the controller's comes first", map[string]string{"zap-logger-config": `{"level":"error"}`, "loglevel.controller": "warn"}, "warn"},
 		{"no level leaves it", map[string]string{"zap-logger-config": `{}`}, "warn"},
 		{"nor does no JSON", map[string]string{"zap-logger-config": `{`}, "warn"},
+		{"an empty one names none", map[string]string{"zap-logger-config": "\n"}, "own"},
 		{"it is removed", map[string]string{"loglevel.activator": "debug"}, "own"},
 	} {
 		watcher.OnChange(&corev1.ConfigMap{

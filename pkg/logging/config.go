@@ -4,6 +4,7 @@
 package logging
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -162,11 +163,16 @@ func levelOf(cm *corev1.ConfigMap, component string) (zapcore.Level, error) {
 	if err != nil {
 		return 0, err
 	}
-	if level, ok := cfg.LoggingLevel[component]; ok {
+	return cfg.Level(component)
+}
+
+// Level returns the level of a component: its own, else that of LoggingConfig.
+func (c *Config) Level(component string) (zapcore.Level, error) {
+	if level, ok := c.LoggingLevel[component]; ok {
 		return level, nil
 	}
 	var zc zap.Config
-	if err := json.Unmarshal([]byte(cfg.LoggingConfig), &zc); err != nil {
+	if err := json.Unmarshal([]byte(cmp.Or(c.LoggingConfig, defaultZapConfig)), &zc); err != nil {
 		return 0, fmt.Errorf("key %q: %w", zapConfigKey, err)
 	}
 	if zc.Level == (zap.AtomicLevel{}) { // asked for its level, it panics
