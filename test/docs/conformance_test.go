@@ -11,7 +11,7 @@ import (
 )
 
 // named is a test as the page names it: its package below test, and its name.
-var named = regexp.MustCompile("`(conformance|e2e|integration)/(Test\\w+)`")
+var named = regexp.MustCompile("`(conformance|convergence|e2e|integration)/(Test\\w+)`")
 
 // TestConformancePage: the tests that hold the rules are there, and every test
 // of conformance holds one.

@@ -20,7 +20,7 @@ var (
 	named   = regexp.MustCompile("`(\\w+)/(Test\\w+)`")
 )
 
-// rules reads the tables of the page: a rule, its level, what holds it.
+// rules reads the tables of the page: a rule, its level where the text gives one, what holds it.
 func rules(page string) []rule {
 	var out []rule
 	section := ""
@@ -30,7 +30,7 @@ func rules(page string) []rule {
 			section = m[1]
 		}
 		cells := strings.Split(strings.Trim(line, "|"), " | ")
-		if !strings.HasPrefix(line, "| ") || len(cells) < 3 || strings.TrimSpace(cells[0]) == "rule" {
+		if !strings.HasPrefix(line, "| ") || len(cells) < 2 || strings.TrimSpace(cells[0]) == "rule" {
 			continue
 		}
 		r := rule{section: section, text: strings.TrimSpace(cells[0])}

@@ -14,7 +14,7 @@ import (
 
 const page = "# Page\n\n## One\n\n| rule | level | held by |\n|---|---|---|\n" +
 	"| a | MUST | `conformance/TestA`, `e2e/TestX` |\n| b | MAY | `conformance/TestB` |\n\n### Two\n\n| rule | level | held by |\n|---|---|---|\n" +
-	"| c | MUST | `e2e/TestC` |\n"
+	"| c | MUST | `e2e/TestC` |\n\n## Three\n\n| rule | held by |\n|---|---|\n| d | `conformance/TestA` |\n"
 
 func TestSummary(t *testing.T) {
 	event := func(action, test string) string {
@@ -28,13 +28,13 @@ func TestSummary(t *testing.T) {
 		code   int
 	}{
 		"good": {"all hold", event("pass", "TestA") + said + event("pass", "TestB"),
-			"  pass       a\n  pass       b\n\nTwo\n  elsewhere  c (e2e/TestC)\n\n2 rules hold, 0 do not, 0 were not run; 1 are held elsewhere\n", 0},
+			"  pass       a\n  pass       b\n\nTwo\n  elsewhere  c (e2e/TestC)\n\nThree\n  pass       d\n\n3 rules hold, 0 do not, 0 were not run; 1 are held elsewhere\n", 0},
 		"bad": {"what the test said comes first", event("pass", "TestA") + said + event("fail", "TestB"),
-			"  pass       a\n  FAIL       b (TestB)\n\nTwo\n  elsewhere  c (e2e/TestC)\n\n1 rules hold, 1 do not, 0 were not run; 1 are held elsewhere\n", 1},
+			"  pass       a\n  FAIL       b (TestB)\n\nTwo\n  elsewhere  c (e2e/TestC)\n\nThree\n  pass       d\n\n2 rules hold, 1 do not, 0 were not run; 1 are held elsewhere\n", 1},
 		"left out": {"what did not run is not held", event("pass", "TestA") + event("skip", "TestB"),
-			"  pass       a\n  not run    b (TestB)\n\nTwo\n  elsewhere  c (e2e/TestC)\n\n1 rules hold, 0 do not, 1 were not run; 1 are held elsewhere\n", 1},
+			"  pass       a\n  not run    b (TestB)\n\nTwo\n  elsewhere  c (e2e/TestC)\n\nThree\n  pass       d\n\n2 rules hold, 0 do not, 1 were not run; 1 are held elsewhere\n", 1},
 		"another": {"a test may hold no rule", event("pass", "TestA") + event("pass", "TestB") + event("fail", "TestZ"),
-			"  pass       a\n  pass       b\n\nTwo\n  elsewhere  c (e2e/TestC)\n\n2 rules hold, 0 do not, 0 were not run; 1 are held elsewhere\n", 1},
+			"  pass       a\n  pass       b\n\nTwo\n  elsewhere  c (e2e/TestC)\n\nThree\n  pass       d\n\n3 rules hold, 0 do not, 0 were not run; 1 are held elsewhere\n", 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
