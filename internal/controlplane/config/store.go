@@ -108,9 +108,10 @@ func Follow(ctx context.Context, cmw configmap.Watcher, names []string, onAfterS
 	return store
 }
 
-// ForDefaulting returns a store of what defaulting goes by, for reconcilers that compare an object with what it was made of.
-func ForDefaulting(ctx context.Context, cmw configmap.Watcher) *Store {
-	return Follow(ctx, cmw, []string{DefaultsName, FeaturesName, AutoscalerName})
+// ForDefaulting returns a store of what defaulting goes by, for reconcilers that compare an object with what it was made of, and
+// of more that they name.
+func ForDefaulting(ctx context.Context, cmw configmap.Watcher, more ...string) *Store {
+	return Follow(ctx, cmw, append([]string{DefaultsName, FeaturesName, AutoscalerName}, more...))
 }
 
 // ToContext implements reconciler.ConfigStore.

@@ -41,7 +41,7 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 		revisions:      revisioninformer.Get(ctx).Lister(),
 		follow:         c.Follow,
 	}, func(*controller.Impl) controller.Options {
-		store := config.Follow(ctx, cmw, []string{config.DefaultsName, config.FeaturesName, config.AutoscalerName, config.DeploymentName})
+		store := config.ForDefaulting(ctx, cmw, config.DeploymentName) // the latter for digests
 		return controller.Options{ConfigStore: store, SettleStatus: config.SettleStatus}
 	})
 	c.Follow.OnDone(impl.EnqueueKey)
