@@ -56,11 +56,7 @@ func TestDigests(t *testing.T) {
 			}
 			s := *s
 			s.t = t
-			created, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, svc, metav1.CreateOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			revision := s.revision(s.ready(created.Name).Status.LatestReadyRevisionName)
+			revision := s.revision(s.deploy(svc).Status.LatestReadyRevisionName)
 			if got := revision.Status.ContainerStatuses[0].ImageDigest; tc.want != "" && got != tc.want {
 				t.Errorf("%s: status has %q, want %q", tc.reason, got, tc.want)
 			}

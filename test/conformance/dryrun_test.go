@@ -23,7 +23,7 @@ func TestDryRunsTryAPod(t *testing.T) {
 		change  func(*servingv1.RevisionSpec)
 		want    string
 	}{
-		"quota": {(*space).quota, func(*servingv1.RevisionSpec) {}, "exceeded quota: none"},
+		"quota": {func(s *space) { s.quota("0") }, func(*servingv1.RevisionSpec) {}, "exceeded quota: pods"},
 		"limits": {(*space).limits, func(rs *servingv1.RevisionSpec) {
 			rs.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
 		}, "maximum memory usage per Container is 64Mi"},
@@ -65,12 +65,12 @@ func refusedByDryRun(err error, want string) bool {
 		strings.Contains(err.Error(), want) && strings.HasSuffix(err.Error(), ": spec.template")
 }
 
-// quota allows no pod in the namespace.
-func (s *space) quota() {
+// quota, called pods, allows so many pods in the namespace.
+func (s *space) quota(pods string) {
 	s.t.Helper()
 	_, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(s.ctx, &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "none"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
+		ObjectMeta: metav1.ObjectMeta{Name: "pods"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods)}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		s.t.Fatal(err)

@@ -78,10 +78,17 @@ func hello(name string) *servingv1.Service {
 // deploy creates a Service and waits for Ready.
 func (s *space) deploy(svc *servingv1.Service) *servingv1.Service {
 	s.t.Helper()
-	if _, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, svc, metav1.CreateOptions{}); err != nil {
+	return s.ready(s.createService(svc))
+}
+
+// createService gives the name that the API server knows the Service by.
+func (s *space) createService(svc *servingv1.Service) string {
+	s.t.Helper()
+	created, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, svc, metav1.CreateOptions{})
+	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.ready(svc.Name)
+	return created.Name
 }
 
 func (s *space) ready(name string) *servingv1.Service {

@@ -5,7 +5,6 @@ package conformance
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +37,7 @@ func TestNamesOfEveryLength(t *testing.T) {
 		if want := kmeta.ChildName(name, "-00001"); svc.Status.LatestReadyRevisionName != want {
 			t.Errorf("Revision of %s is called %s, want %s", name, svc.Status.LatestReadyRevisionName, want)
 		}
-		s.answers(svc.Status.URL.String())
+		s.getOK(svc.Status.URL.String())
 	}
 }
 
@@ -82,10 +81,10 @@ func TestNamesThatAreTooLong(t *testing.T) {
 		}
 	}
 	svc := s.deploy(tagged(half, half))
-	s.answers(svc.Status.Traffic[0].URL.String())
+	s.getOK(svc.Status.Traffic[0].URL.String())
 	long := "app-" + strings.Repeat("r", longest-len("app-"))
 	svc = s.deploy(named("app", long))
-	s.answers(svc.Status.URL.String())
+	s.getOK(svc.Status.URL.String())
 	if svc.Status.LatestReadyRevisionName != long {
 		t.Errorf("Revision %s, want %s", svc.Status.LatestReadyRevisionName, long)
 	}
@@ -122,24 +121,7 @@ func (s *space) lead(route, configuration string) {
 		return err == nil, err
 	})
 	s.eventually("the Route is ready", func() (bool, error) { return s.route(route).IsReady(), nil })
-	s.answers(s.route(route).Status.URL.String())
-}
-
-func (s *space) answers(url string) {
-	s.t.Helper()
-	if a, err := s.Get(s.ctx, url); err != nil || a.Status != http.StatusOK {
-		s.t.Errorf("GET %s: %v %d %s", url, err, a.Status, a.Body)
-	}
-}
-
-// createService gives the name that the API server knows the Service by.
-func (s *space) createService(svc *servingv1.Service) string {
-	s.t.Helper()
-	created, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, svc, metav1.CreateOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return created.Name
+	s.getOK(s.route(route).Status.URL.String())
 }
 
 // newSpaceNamed is newSpace with a name of one's own, which is free again once the test ends.

@@ -16,8 +16,7 @@ import (
 
 // try asks whether a Service would be created, and as what.
 func (s *space) try(changes ...change) (*servingv1.Service, error) {
-	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-	return s.Serving.ServingV1().Services(s.ns).Create(s.ctx, probe("app", changes...), dry)
+	return s.Serving.ServingV1().Services(s.ns).Create(s.ctx, probe("app", changes...), metav1.CreateOptions{DryRun: dry})
 }
 
 func ports(list ...corev1.ContainerPort) change {

@@ -55,9 +55,7 @@ func TestRuntimeFailures(t *testing.T) {
 // fails deploys a Service and waits until its Revision has failed, for a reason ("" for any) and with a message that has a text.
 func (s *space) fails(svc *servingv1.Service, reason, text string) {
 	s.t.Helper()
-	if _, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, svc, metav1.CreateOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
+	s.createService(svc)
 	var ready *apis.Condition
 	s.eventually("the Revision has failed", func() (bool, error) {
 		revisions, err := s.Serving.ServingV1().Revisions(s.ns).List(s.ctx, metav1.ListOptions{})

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	servingv1 "weir.dev/api/serving/v1"
 )
@@ -33,8 +32,7 @@ func readiness(p *corev1.Probe) change {
 // "Without a probe a tcpSocket probe of the inbound port is the default, without delay."
 func TestRuntimeDefaultProbe(t *testing.T) {
 	s := parallelSpace(t)
-	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-	svc, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, probe("app"), dry)
+	svc, err := s.try()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
 
 	servingv1 "weir.dev/api/serving/v1"
@@ -27,7 +26,6 @@ import (
 // False by the progress deadline, whatever it waits for (users.md 18).
 func TestEveryUnknownSaysWhyAndEnds(t *testing.T) {
 	t.Parallel()
-	deadline := annotation("serving.knative.dev/progress-deadline", "3s")
 	absent := corev1.LocalObjectReference{Name: "absent"}
 	cases := map[string]struct {
 		reason string
@@ -37,9 +35,9 @@ func TestEveryUnknownSaysWhyAndEnds(t *testing.T) {
 		"good":         {"comes up", true, func(*servingv1.Service) {}},
 		"wrong port":   {"listens elsewhere than asked for", false, variable("LISTEN_PORT", "9999")},
 		"slow":         {"listens long after the deadline", false, variable("START_DELAY", "1h")},
-		"never ready":  {"a probe that the program refuses", false, container(func(c *corev1.Container) { c.ReadinessProbe = getProbe("/sleep") })},
-		"no ConfigMap": {"a volume that never comes", false, volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: absent}})},
-		"no Secret":    {"a volume that never comes", false, volume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "absent"}})},
+		"never ready":  {"a probe that the program refuses", false, readiness(each(httpGet("/sleep")))},
+		"no ConfigMap": {"a volume that never comes", false, volumes(map[string]corev1.VolumeSource{"v": {ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: absent}}})},
+		"no Secret":    {"a volume that never comes", false, volumes(map[string]corev1.VolumeSource{"v": {Secret: &corev1.SecretVolumeSource{SecretName: "absent"}}})},
 		"no image":     {"an image that nobody has", false, container(func(c *corev1.Container) { c.Image = "weir.local/absent" })},
 		"no account":   {"a ServiceAccount that does not exist", false, func(svc *servingv1.Service) { svc.Spec.Template.Spec.ServiceAccountName = "absent" }},
 		"too large":    {"no node has that much", false, container(func(c *corev1.Container) { c.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("5k")} })},
@@ -48,9 +46,11 @@ func TestEveryUnknownSaysWhyAndEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := parallelSpace(t)
 			unexplained := s.watchConditions()
-			if _, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, probe("app", deadline, tc.change), metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
+			svc := probe("app", tc.change)
+			if !tc.ready { // what works may take longer on a slow machine
+				annotation("serving.knative.dev/progress-deadline", "3s")(svc)
 			}
+			s.createService(svc)
 			svc, err := s.AwaitService(s.ctx, s.ns, "app", "decided", func(svc *servingv1.Service) bool { return !undecided(svc.Status.Status) })
 			if err != nil {
 				t.Fatalf("%s: %v", tc.reason, err)
@@ -73,21 +73,6 @@ func undecided(status duckv1.Status) bool {
 	return len(status.Conditions) == 0 || slices.ContainsFunc(status.Conditions, func(c apis.Condition) bool {
 		return c.IsUnknown() && c.Severity == apis.ConditionSeverityError
 	})
-}
-
-func getProbe(path string) *corev1.Probe {
-	return &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: 3, ProbeHandler: corev1.ProbeHandler{
-		HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(0)},
-	}}
-}
-
-// volume mounts a source.
-func volume(source corev1.VolumeSource) change {
-	return func(svc *servingv1.Service) {
-		spec := &svc.Spec.Template.Spec
-		spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: source}}
-		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/data", ReadOnly: true}}
-	}
 }
 
 // watchConditions watches all that has conditions. What it returns stops that and gives what was Unknown without a reason or
@@ -150,9 +135,7 @@ func TestUnschedulable(t *testing.T) {
 	schedulable("true") // no parallel test runs meanwhile
 	defer schedulable("false")
 	svc := probe("later", large, annotation("serving.knative.dev/progress-deadline", "6s"))
-	if _, err := s.Serving.ServingV1().Services(s.ns).Create(s.ctx, svc, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.createService(svc)
 	waits, fails := false, false
 	_, err := s.AwaitService(s.ctx, s.ns, "later", "failed, after it waited", func(svc *servingv1.Service) bool {
 		ready := svc.Status.GetCondition(servingv1.ServiceConditionReady)
@@ -170,11 +153,7 @@ func TestUnschedulable(t *testing.T) {
 func TestSupersededRevisionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "one-pod"}}
-	quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
-	if _, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(s.ctx, quota, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.quota("1")
 	s.fails(probe("app", variable("CRASH", "3")), "ExitCode3", "crashing with 3")
 	s.update("app", func(svc *servingv1.Service) { svc.Spec.Template.Spec.Containers[0].Env = nil })
 	svc := s.ready("app")
@@ -185,7 +164,7 @@ func TestSupersededRevisionsMakeRoom(t *testing.T) {
 		t.Errorf("delete the failed one: %v", err)
 	}
 	// The newest may fail, too: the one before keeps serving, and the failed one can be deleted.
-	if err := s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(s.ctx, "one-pod", metav1.DeleteOptions{}); err != nil {
+	if err := s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(s.ctx, "pods", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.update("app", func(svc *servingv1.Service) { variable("CRASH", "4")(svc) })
@@ -203,11 +182,7 @@ func TestSupersededRevisionsMakeRoom(t *testing.T) {
 func TestQuotaIsTold(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "no-pod"}}
-	quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
-	if _, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(s.ctx, quota, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	s.quota("0")
 	s.fails(probe("app"), "FailedCreate", "exceeded quota")
 	svc, err := s.AwaitService(s.ctx, s.ns, "app", "failed", func(svc *servingv1.Service) bool {
 		return svc.Status.GetCondition(servingv1.ServiceConditionReady).IsFalse()

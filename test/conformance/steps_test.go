@@ -34,7 +34,7 @@ func TestRouteAndConfigurationByHand(t *testing.T) {
 	s.patchConfiguration(`{"metadata":{"labels":{"on":"configuration"},"annotations":{"example.com/on":"configuration"}}}`)
 	s.patchConfiguration(`{"spec":{"template":{"spec":{"timeoutSeconds":7}}}}`)
 	s.eventually("the Route leads to the second Revision", func() (bool, error) { return s.leadsTo("lead", "own-00002"), nil })
-	s.answers(s.route("lead").Status.URL.String())
+	s.getOK(s.route("lead").Status.URL.String())
 	for _, name := range []string{"own-00001", "own-00002"} {
 		rev := s.revision(name)
 		if rev.Labels["on"] != "" || rev.Annotations["example.com/on"] != "" {
