@@ -4,7 +4,6 @@
 package conformance
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 
@@ -121,14 +120,7 @@ func TestOtherDefaultsMakeNoRevision(t *testing.T) {
 // setDefaults changes the cluster's defaults until the test ends.
 func (s *space) setDefaults() {
 	s.t.Helper()
-	set := func(ctx context.Context, value any) error {
-		patch, err := json.Marshal(map[string]any{"data": map[string]any{"revision-cpu-request": value}})
-		if err != nil {
-			return err
-		}
-		_, err = s.Kube.CoreV1().ConfigMaps("knative-serving").Patch(ctx, "config-defaults", types.MergePatchType, patch, metav1.PatchOptions{})
-		return err
-	}
+	other := map[string]string{"revision-cpu-request": "20m"}
 	await := func(want string) {
 		s.t.Helper()
 		s.eventually("the default is "+want, func() (bool, error) {
@@ -137,12 +129,12 @@ func (s *space) setDefaults() {
 		})
 	}
 	s.t.Cleanup(func() {
-		if err := set(s.ctx, nil); err != nil {
+		if err := s.ResetConfig(s.ctx, "config-defaults", other); err != nil {
 			s.t.Error(err)
 		}
 		await("0")
 	})
-	if err := set(s.ctx, "20m"); err != nil {
+	if err := s.SetConfig(s.ctx, "config-defaults", other); err != nil {
 		s.t.Fatal(err)
 	}
 	await("20m")

@@ -197,6 +197,24 @@ func (s *System) SetConfig(ctx context.Context, name string, data map[string]str
 	if err != nil {
 		return err
 	}
-	_, err = s.Kube.CoreV1().ConfigMaps("knative-serving").Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return s.PatchConfig(ctx, name, patch)
+}
+
+// ResetConfig removes keys that SetConfig set: they are at their defaults again.
+func (s *System) ResetConfig(ctx context.Context, name string, data map[string]string) error {
+	removed := map[string]any{}
+	for key := range data {
+		removed[key] = nil
+	}
+	patch, err := json.Marshal(map[string]any{"data": removed})
+	if err != nil {
+		return err
+	}
+	return s.PatchConfig(ctx, name, patch)
+}
+
+// PatchConfig sends a merge patch of a config-* ConfigMap.
+func (s *System) PatchConfig(ctx context.Context, name string, patch []byte) error {
+	_, err := s.Kube.CoreV1().ConfigMaps("knative-serving").Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 	return err
 }

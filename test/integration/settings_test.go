@@ -32,18 +32,16 @@ func set(t *testing.T, name string, data map[string]string) {
 	if err := suite.System.SetConfig(t.Context(), name, data); err != nil {
 		t.Fatal(err)
 	}
-	removed := make([]string, 0, len(data))
-	for key := range data {
-		removed = append(removed, fmt.Sprintf("%q:null", key))
-	}
-	t.Cleanup(func() { patchConfig(t, name, `{"data":{`+strings.Join(removed, ",")+`}}`) })
+	t.Cleanup(func() {
+		if err := suite.System.ResetConfig(context.Background(), name, data); err != nil {
+			t.Errorf("ConfigMap %s: %v", name, err)
+		}
+	})
 }
 
 func patchConfig(t *testing.T, name, patch string) {
 	t.Helper()
-	_, err := suite.System.Kube.CoreV1().ConfigMaps(systemNamespace).Patch(context.Background(), name,
-		types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-	if err != nil {
+	if err := suite.System.PatchConfig(t.Context(), name, []byte(patch)); err != nil {
 		t.Errorf("ConfigMap %s: %v", name, err)
 	}
 }
