@@ -66,12 +66,12 @@ func (w *witness) truth(ctx context.Context, name string) error {
 	services := w.Serving.ServingV1().Services(w.namespace)
 	before, err := services.Get(ctx, name, metav1.GetOptions{})
 	if err != nil || !before.IsReady() {
-		return unlessDone(ctx, client404(err))
+		return unlessDone(ctx, unlessNotFound(err))
 	}
 	wrong := w.call(ctx, before)
 	after, err := services.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return unlessDone(ctx, client404(err))
+		return unlessDone(ctx, unlessNotFound(err))
 	}
 	if before.UID != after.UID || !after.IsReady() || !reflect.DeepEqual(before.Spec, after.Spec) ||
 		!reflect.DeepEqual(before.Status.Traffic, after.Status.Traffic) {
@@ -114,8 +114,8 @@ func (w *witness) answers(ctx context.Context, url string, may func(revision str
 	return nil
 }
 
-// client404 is err, but for what is not there.
-func client404(err error) error {
+// unlessNotFound is err, but for what is not there.
+func unlessNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
