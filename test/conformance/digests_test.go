@@ -15,7 +15,7 @@ import (
 )
 
 // "containerStatuses: the resolved digest of each image": what a tag means is looked up as the pod would pull it, and kept. It is
-// best effort: where the node can start, a registry that does not answer blocks nothing (users.md 21).
+// best effort: where the node can start, a registry that does not answer blocks nothing.
 func TestDigests(t *testing.T) {
 	if suite.Own == nil {
 		t.Skip("the registries are on this machine's loopback")

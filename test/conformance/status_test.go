@@ -23,7 +23,7 @@ import (
 )
 
 // "Conditions with a status of False SHOULD provide additional details": every Unknown says why, too, and ends in True or
-// False by the progress deadline, whatever it waits for (users.md 18).
+// False by the progress deadline, whatever it waits for.
 func TestEveryUnknownSaysWhyAndEnds(t *testing.T) {
 	t.Parallel()
 	absent := corev1.LocalObjectReference{Name: "absent"}
@@ -121,7 +121,7 @@ func unexplainedIn(obj runtime.Object) (found []string) {
 	return found
 }
 
-// Unschedulable is a failure at once, or, where nodes come when they are needed, a wait until the progress deadline (users.md 19).
+// Unschedulable is a failure at once, or, where nodes come when they are needed, a wait until the progress deadline.
 func TestUnschedulable(t *testing.T) {
 	s := newSpace(t)
 	large := container(func(c *corev1.Container) { c.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("5k")} })
@@ -149,7 +149,7 @@ func TestUnschedulable(t *testing.T) {
 }
 
 // A Revision that was never ready gives its instances up when there is a newer one: it does not stand in that one's way, and
-// can be deleted (users.md 20).
+// can be deleted.
 func TestSupersededRevisionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)
@@ -178,7 +178,7 @@ func TestSupersededRevisionsMakeRoom(t *testing.T) {
 	}
 }
 
-// What the quota refuses is told at once, in the Service (users.md 20).
+// What the quota refuses is told at once, in the Service.
 func TestQuotaIsTold(t *testing.T) {
 	t.Parallel()
 	s := newSpace(t)

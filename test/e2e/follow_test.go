@@ -13,7 +13,7 @@ import (
 	servingv1 "weir.dev/api/serving/v1"
 )
 
-// Somebody who asks for it gets a new Revision when what the template refers to changes (users.md 23), and the Service stays
+// Somebody who asks for it gets a new Revision when what the template refers to changes, and the Service stays
 // as it was written.
 func TestFollowConfig(t *testing.T) {
 	t.Parallel()

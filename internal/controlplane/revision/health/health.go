@@ -5,7 +5,7 @@
 // snapshot and a time. It knows pods, not Revisions; the revision reconciler writes its findings into conditions.
 //
 // What cannot heal by waiting alone (an image that cannot be pulled, a crash, a missing Secret) is found at once and not only
-// at the progress deadline; what may just need time is found at the deadline. See users.md 5, 18, 19, 20.
+// at the progress deadline; what may just need time is found at the deadline.
 package health
 
 import (

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package follow has Services rolled for changes outside of them, where their authors ask for it: a ConfigMap or Secret that
-// the template refers to has other contents, or a tag means another image (users.md 23). It answers with annotations for the
+// the template refers to has other contents, or a tag means another image. It answers with annotations for the
 // template of the Configuration, so that a new Revision comes from a changed Configuration as every other one does, and the
 // Service stays as its author wrote it. It writes nothing itself. Only package service imports it.
 package follow
