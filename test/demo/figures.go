@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"weir.dev/test/harness"
 )
 
 // figures are what the demo measured.
@@ -53,8 +55,8 @@ func (f *figures) print(out io.Writer) {
 	t = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nprocess start → API ready\t%s\n", ms(f.apiReady))
 	fmt.Fprintf(t, "process start → all ready\t%s\n", ms(f.allReady))
-	fmt.Fprintf(t, "cold start, %d times, p50 / p95\t%s / %s\n", len(f.coldStarts), ms(median(f.coldStarts)),
-		ms(quantile(f.coldStarts, 0.95)))
+	fmt.Fprintf(t, "cold start, %d times, p50 / p95\t%s / %s\n", len(f.coldStarts), ms(harness.Quantile(f.coldStarts, 0.5)),
+		ms(harness.Quantile(f.coldStarts, 0.95)))
 	fmt.Fprintf(t, "last call → no instance\t%s\n", ms(f.toZero))
 	fmt.Fprintf(t, "instances over time\t%s\n", timeline(f.instances))
 	fmt.Fprintf(t, "resident memory of weir\t%d MB\n", f.resident>>20)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +41,8 @@ func (d *demo) measureWarm(ctx context.Context, app string) error {
 		via, straight = append(via, a.Took), append(straight, took)
 	}
 	f := d.figures.app(app)
-	f.warm, f.added = median(via), median(via)-median(straight)
+	f.warm = harness.Quantile(via, 0.5)
+	f.added = f.warm - harness.Quantile(straight, 0.5)
 	return nil
 }
 
@@ -77,16 +77,6 @@ func get(ctx context.Context, url string) (time.Duration, error) {
 	}
 	a, err := (&harness.System{HTTP: http.DefaultClient}).Get(ctx, req.URL.String())
 	return a.Took, err
-}
-
-func median(d []time.Duration) time.Duration { return quantile(d, 0.5) }
-
-func quantile(d []time.Duration, q float64) time.Duration {
-	if len(d) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(d))
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
 // measureColdStarts deploys copies of hello, lets all of them scale to zero and wakes them one after another.

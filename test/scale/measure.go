@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	servingv1 "weir.dev/api/serving/v1"
+	"weir.dev/test/harness"
 )
 
 const namespace = "default"
@@ -51,7 +51,7 @@ func (b *bench) create(ctx context.Context) error {
 	fmt.Fprintf(b.out, "  %-34s %8.2f\n", "CPU seconds a Service", (cpuAfter-cpu).Seconds()/n)
 	fmt.Fprintf(b.out, "  %-34s %8.0f\n", "resident at the end, MiB", float64(resident)/(1<<20))
 	tenth := max(b.services/10, 1)
-	first, last := median(took[:tenth]), median(took[len(took)-tenth:])
+	first, last := harness.Quantile(took[:tenth], 0.5), harness.Quantile(took[len(took)-tenth:], 0.5)
 	fmt.Fprintf(b.out, "  %-34s %8.0f\n", "create to Ready, first tenth, ms", first.Seconds()*1000)
 	fmt.Fprintf(b.out, "  %-34s %8.0f   ratio %.2f\n", "create to Ready, last tenth, ms", last.Seconds()*1000, last.Seconds()/first.Seconds())
 	after.created.minus(before.created).print(b.out, "objects", n)
@@ -109,8 +109,4 @@ func (b *bench) restart(ctx context.Context) error {
 	fmt.Fprintf(b.out, "Started again: ready in %.1f s, at rest after %.1f CPU seconds\n", ready.Seconds(), cpu.Seconds())
 	after.writes.print(b.out, "writes", 1)
 	return nil
-}
-
-func median(d []time.Duration) time.Duration {
-	return slices.Sorted(slices.Values(d))[len(d)/2]
 }
