@@ -178,12 +178,19 @@ func (r *Resolver) answer(ctx context.Context, uid types.UID) {
 // ask asks for one image. Who asks the same at the same time, for the same identity, gets the same answer: registries count
 // requests. Answers are not kept, or a tag that was just pushed would mean what it meant before.
 func (r *Resolver) ask(ctx context.Context, image string, as Identity) Result {
-	if ctx.Err() != nil {
-		return Result{Err: errUnfinished}
+	for ctx.Err() == nil {
+		answer, err, _ := r.asking.Do(fmt.Sprint(image, as), func() (any, error) {
+			return r.lookup.Digest(ctx, image, as)
+		})
+		if isOver(err) && ctx.Err() == nil {
+			continue // the time of whoever asked first was over, ours is not
+		}
+		d, _ := answer.(string)
+		return Result{Digest: d, Err: err}
 	}
-	answer, err, _ := r.asking.Do(fmt.Sprint(image, as), func() (any, error) {
-		return r.lookup.Digest(ctx, image, as)
-	})
-	d, _ := answer.(string)
-	return Result{Digest: d, Err: err}
+	return Result{Err: errUnfinished}
+}
+
+func isOver(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

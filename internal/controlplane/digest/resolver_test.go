@@ -116,3 +116,37 @@ func TestRegistriesAreAskedOnce(t *testing.T) {
 		}
 	})
 }
+
+// Who joins a look-up whose time is almost over has all of his own.
+func TestTheTimeOfAnotherIsNotOurs(t *testing.T) {
+	lookup := LookupFunc(func(ctx context.Context, _ string, _ Identity) (string, error) {
+		select {
+		case <-time.After(5 * time.Second):
+			return "a@" + sha, nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := NewResolver(lookup)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- r.Run(ctx) }()
+		ask := func(uid types.UID, timeout time.Duration) {
+			r.Resolve(Request{UID: uid, Images: []string{"a"}, As: Identity{Namespace: "ns"}, Timeout: timeout})
+		}
+		ask("hasty", 2*time.Second)
+		time.Sleep(time.Second)
+		ask("patient", 10*time.Second)
+		time.Sleep(10 * time.Second)
+		hasty, _ := r.Resolve(Request{UID: "hasty"})
+		patient, _ := r.Resolve(Request{UID: "patient"})
+		if !errors.Is(hasty["a"].Err, context.DeadlineExceeded) || patient["a"].Digest != "a@"+sha {
+			t.Errorf("got %v and %v", hasty, patient)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

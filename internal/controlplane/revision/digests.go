@@ -188,8 +188,12 @@ func unpinned(ctx context.Context, rev *v1.Revision, seen observation) string {
 	return ""
 }
 
-// askAgain asks the registries for images that they did not name before, now and then. It returns when to do so next.
+// askAgain asks the registries for images that they did not name before, now and then, as long as a Route leads to rev or may
+// yet. It returns when to do so next.
 func (r *Reconciler) askAgain(ctx context.Context, rev *v1.Revision, images []string) time.Duration {
+	if rev.GetRoutingState() == v1.RoutingStateReserve {
+		return 0
+	}
 	if v, ok := r.asked.Get(rev.UID); ok {
 		due, _ := v.(time.Time)
 		return max(due.Sub(r.now()), time.Second)

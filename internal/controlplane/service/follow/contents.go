@@ -80,7 +80,8 @@ func (c *contents) hash(ctx context.Context, namespace string, ref reference) (s
 	return o.hash, o.err
 }
 
-// read gets the data of ref; what is marshalled to JSON is in a fixed order.
+// read gets the data of ref; what is marshalled to JSON is in a fixed order. With a Secret goes its UID, which whoever sees the
+// hash does not see: he cannot try passwords on it.
 func (c *contents) read(ctx context.Context, namespace string, ref reference) (any, error) {
 	// Whatever the API server has in memory is new enough for somebody who comes again.
 	options := metav1.GetOptions{ResourceVersion: "0"}
@@ -89,7 +90,7 @@ func (c *contents) read(ctx context.Context, namespace string, ref reference) (a
 		if err != nil {
 			return nil, err
 		}
-		return s.Data, nil
+		return []any{s.UID, s.Data}, nil
 	}
 	cm, err := c.kube.CoreV1().ConfigMaps(namespace).Get(ctx, ref.name, options)
 	if err != nil {

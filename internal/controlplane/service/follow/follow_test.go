@@ -139,6 +139,25 @@ func TestConfigIsFollowed(t *testing.T) {
 	}
 }
 
+// The hash of a Secret cannot be computed from its contents: passwords are short.
+func TestHashesOfSecretsTellNothing(t *testing.T) {
+	svc := following(func(p *corev1.PodSpec) {
+		p.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}}}}
+	})
+	stamps := map[string]string{}
+	for _, uid := range []types.UID{"one", "two"} {
+		r := newRig(t)
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", UID: uid}, Data: map[string][]byte{"password": []byte("1234")}}
+		if _, err := r.kube.CoreV1().Secrets(fixture.Namespace).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		stamps[r.stamp(svc, fixture.Configuration("app"), nil).Annotations[hash]] = string(uid)
+	}
+	if len(stamps) != 2 {
+		t.Errorf("two Secrets with the same contents have the hashes %v", stamps)
+	}
+}
+
 // Many Services that refer to one object cost one read.
 func TestContentsAreReadOnce(t *testing.T) {
 	r := newRig(t)
