@@ -81,7 +81,7 @@ func TestRuntimeSidecarProbes(t *testing.T) {
 	s.enable(probed, "multi-container-probing")
 	app := s.run(probed, oneAtLeast())
 	s.getOK(app + "/call?url=" + url.QueryEscape(at+"/health/ready"))
-	s.getOK(app + "/call?url=" + url.QueryEscape(at+"/fall/ready?d=4s"))
+	s.getOK(app + "/call?url=" + url.QueryEscape(at+"/fall/ready?d=8s"))
 	ready := func(want bool) func() (bool, error) {
 		return func() (bool, error) {
 			for _, c := range s.onlyPod().Status.ContainerStatuses {

@@ -91,7 +91,7 @@ func withHost(p corev1.ProbeHandler) corev1.ProbeHandler {
 func TestRuntimeReadinessIsLost(t *testing.T) {
 	s := parallelSpace(t)
 	app := s.run(oneAtLeast(), readiness(each(httpGet("/health/ready"))), annotation("autoscaling.knative.dev/max-scale", "1"))
-	s.getOK(app + "/fall/ready?d=5s")
+	s.getOK(app + "/fall/ready?d=15s")
 	s.eventually("no request reaches the instance", func() (bool, error) {
 		ctx, cancel := context.WithTimeout(s.ctx, time.Second)
 		defer cancel()

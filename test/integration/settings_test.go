@@ -242,6 +242,7 @@ func TestBadSettingsKeepTheGoodOnes(t *testing.T) {
 	}
 	timeout("123")
 	const label = `"app.kubernetes.io/component"`
+	t.Cleanup(func() { patchConfig(t, "config-defaults", `{"metadata":{"labels":{`+label+`:"controller"}}}`) })
 	patchConfig(t, "config-defaults", `{"metadata":{"labels":{`+label+`:null}}}`) // the webhook does not look any more
 	patchConfig(t, "config-defaults", `{"data":{"revision-timeout-seconds":"soon"}}`)
 	if suite.Output != "" {

@@ -62,6 +62,7 @@ func onTerm() {
 		<-asked
 		fmt.Println("asked to end")
 		time.Sleep(patience)
+		fmt.Println("ends by itself")
 		os.Exit(0)
 	}()
 }
