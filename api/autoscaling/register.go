@@ -23,9 +23,9 @@ const (
 	Domain = ".knative.dev"
 )
 
-// UnroutedAnnotationKey says, as "true" on a PodAutoscaler, that no Route leads
-// to its Revision any more: one that was never ready is not waited for. Ours.
-const UnroutedAnnotationKey = "weir.dev/unrouted"
+// AbandonedAnnotationKey says, as "true" on a PodAutoscaler, that nobody waits
+// for its Revision: it was never ready, no Route leads there, and a newer one took its place. Ours.
+const AbandonedAnnotationKey = "weir.dev/abandoned"
 
 // Annotations, in their canonical spelling.
 const (

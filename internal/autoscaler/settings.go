@@ -19,7 +19,7 @@ type settings struct {
 	params decide.Params
 	bounds decide.Bounds
 	zero   decide.ZeroRules // without the time that a start may take, which its Deployment knows
-	// abandoned says that no route leads to the revision and that it was never ready: nobody waits for it.
+	// abandoned says that nobody waits for the revision, which was never ready.
 	abandoned bool
 }
 
@@ -53,7 +53,7 @@ func resolve(pa *v1alpha1.PodAutoscaler, cfg *config.Autoscaler) settings {
 	}
 	s.bounds.Initialized = pa.Status.IsScaleTargetInitialized()
 	s.bounds.Unreachable = !s.params.Reachable
-	s.abandoned = pa.Annotations[autoscaling.UnroutedAnnotationKey] == "true" && !s.bounds.Initialized
+	s.abandoned = pa.Annotations[autoscaling.AbandonedAnnotationKey] == "true" && !s.bounds.Initialized
 	s.zero = decide.ZeroRules{
 		Enabled: cfg.EnableScaleToZero, Window: s.params.StableWindow, Grace: cfg.ScaleToZeroGracePeriod,
 		Retention: or(pa.ScaleToZeroPodRetention)(cfg.ScaleToZeroPodRetentionPeriod),

@@ -120,7 +120,7 @@ func TestResolve(t *testing.T) {
 				pa.Annotations[autoscaling.GroupName+"/"+k] = v
 			}
 			if c.unrouted {
-				pa.Annotations["weir.dev/unrouted"] = "true"
+				pa.Annotations["weir.dev/abandoned"] = "true"
 			}
 			opts := cmp.Options{cmp.AllowUnexported(settings{}), cmpopts.EquateApprox(0, 1e-9)}
 			if diff := cmp.Diff(c.want, resolve(pa, cfg), opts); diff != "" {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lineage says which Revision stands for which generation of a Configuration. Pure; the reconcilers of Services,
-// Configurations and Routes may import it.
+// Configurations, Revisions and Routes may import it.
 package lineage
 
 import (

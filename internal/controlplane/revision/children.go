@@ -53,7 +53,7 @@ func (r *Reconciler) podAutoscaler(ctx context.Context, rev *v1.Revision, seen o
 	name, client := workload.PodAutoscalerName(rev), r.client.AutoscalingV1alpha1().PodAutoscalers(rev.Namespace)
 	existing := seen.podAutoscaler
 	if existing == nil {
-		created, err := client.Create(ctx, workload.PodAutoscaler(rev, false, nil), metav1.CreateOptions{})
+		created, err := client.Create(ctx, workload.PodAutoscaler(rev, workload.Outlook{}, nil), metav1.CreateOptions{})
 		return created, refused(rev, "PodAutoscaler", name, err)
 	}
 	if !metav1.IsControlledBy(existing, rev) {
@@ -63,7 +63,11 @@ func (r *Reconciler) podAutoscaler(ctx context.Context, rev *v1.Revision, seen o
 		rev.Status.MarkResourceNotOwned("PodAutoscaler", name)
 		return nil, fmt.Errorf("Revision %q does not own PodAutoscaler %q", rev.Name, name) //nolint:staticcheck // kinds are proper names
 	}
-	want := workload.PodAutoscaler(rev, seen.failing(&rev.Status), existing)
+	abandoned, err := r.abandoned(rev, seen)
+	if err != nil {
+		return nil, err
+	}
+	want := workload.PodAutoscaler(rev, workload.Outlook{Failing: seen.failing(&rev.Status), Abandoned: abandoned}, existing)
 	if equality.Semantic.DeepEqual(want.Spec, existing.Spec) &&
 		equality.Semantic.DeepEqual(want.Labels, existing.Labels) &&
 		equality.Semantic.DeepEqual(want.Annotations, existing.Annotations) {

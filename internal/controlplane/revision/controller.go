@@ -20,6 +20,7 @@ import (
 	v1 "weir.dev/api/serving/v1"
 	servingclient "weir.dev/client/injection/client"
 	painformer "weir.dev/client/injection/informers/autoscaling/v1alpha1/podautoscaler"
+	configurationinformer "weir.dev/client/injection/informers/serving/v1/configuration"
 	revisioninformer "weir.dev/client/injection/informers/serving/v1/revision"
 	revisionreconciler "weir.dev/client/injection/reconciler/serving/v1/revision"
 	"weir.dev/internal/controlplane/config"
@@ -58,22 +59,26 @@ type Config struct {
 func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 	revisions, deployments := revisioninformer.Get(ctx), deploymentinformer.Get(ctx)
 	autoscalers, pods := painformer.Get(ctx), podinformer.Get(ctx, PodSelector)
-	impl := revisionreconciler.NewImpl(ctx, &Reconciler{
-		kube:        kubeclient.Get(ctx),
-		client:      servingclient.Get(ctx),
-		deployments: deployments.Lister(),
-		autoscalers: autoscalers.Lister(),
-		pods:        pods.Lister(),
-		digests:     c.Digests,
-		localImage:  c.LocalImage,
-		drain:       c.Drain,
-		now:         time.Now,
-		asked:       expiring.NewExpiring(),
-	}, func(impl *controller.Impl) controller.Options {
+	configurations := configurationinformer.Get(ctx)
+	r := &Reconciler{
+		kube:           kubeclient.Get(ctx),
+		client:         servingclient.Get(ctx),
+		configurations: configurations.Lister(),
+		deployments:    deployments.Lister(),
+		autoscalers:    autoscalers.Lister(),
+		pods:           pods.Lister(),
+		digests:        c.Digests,
+		localImage:     c.LocalImage,
+		drain:          c.Drain,
+		now:            time.Now,
+		asked:          expiring.NewExpiring(),
+	}
+	impl := revisionreconciler.NewImpl(ctx, r, func(impl *controller.Impl) controller.Options {
 		store := config.Follow(ctx, cmw, []string{config.DeploymentName, config.AutoscalerName, config.ObservabilityName},
 			func(string, any) { impl.GlobalResync(revisions.Informer()) })
 		return controller.Options{ConfigStore: store, SettleStatus: config.SettleStatus}
 	})
+	r.tracker = impl.Tracker
 	c.Digests.OnDone(impl.EnqueueKey)
 
 	handle(revisions.Informer(), controller.HandleAll(impl.Enqueue))
@@ -84,6 +89,8 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 	}
 	handle(deployments.Informer(), owned)
 	handle(autoscalers.Informer(), owned)
+	handle(configurations.Informer(), controller.HandleAll(controller.EnsureTypeMeta(impl.Tracker.OnChanged,
+		v1.SchemeGroupVersion.WithKind("Configuration"))))
 	return impl
 }
 

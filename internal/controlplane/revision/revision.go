@@ -19,23 +19,27 @@ import (
 	clientset "weir.dev/client/clientset/versioned"
 	revisionreconciler "weir.dev/client/injection/reconciler/serving/v1/revision"
 	palisters "weir.dev/client/listers/autoscaling/v1alpha1"
+	listers "weir.dev/client/listers/serving/v1"
 	"weir.dev/internal/controlplane/config"
 	"weir.dev/internal/controlplane/revision/workload"
 	"weir.dev/pkg/controller"
 	"weir.dev/pkg/reconciler"
+	"weir.dev/pkg/tracker"
 )
 
 // Reconciler runs Revisions.
 type Reconciler struct {
-	kube        kubernetes.Interface
-	client      clientset.Interface
-	deployments appslisters.DeploymentLister
-	autoscalers palisters.PodAutoscalerLister
-	pods        corelisters.PodLister
-	digests     Digests
-	localImage  func(image string) string // nil: there are none
-	drain       netip.AddrPort
-	now         func() time.Time
+	kube           kubernetes.Interface
+	client         clientset.Interface
+	configurations listers.ConfigurationLister
+	deployments    appslisters.DeploymentLister
+	autoscalers    palisters.PodAutoscalerLister
+	pods           corelisters.PodLister
+	tracker        tracker.Interface
+	digests        Digests
+	localImage     func(image string) string // nil: there are none
+	drain          netip.AddrPort
+	now            func() time.Time
 	// asked has, by the UID of a Revision, when registries may be asked again for what they did not know.
 	asked *cache.Expiring
 }

@@ -73,7 +73,7 @@ func replicas(n int32) func(*appsv1.Deployment) {
 
 // pa is rev's PodAutoscaler.
 func pa(changes ...func(*autoscalingv1alpha1.PodAutoscaler)) *autoscalingv1alpha1.PodAutoscaler {
-	p := workload.PodAutoscaler(rev(), false, nil)
+	p := workload.PodAutoscaler(rev(), workload.Outlook{}, nil)
 	for _, change := range changes {
 		change(p)
 	}
@@ -171,7 +171,8 @@ func factory(images registry) rtesting.Factory { return factoryOn(images, nil) }
 func factoryOn(images registry, local map[string]string) rtesting.Factory {
 	return fixture.Factory(func(t *testing.T, w *fixture.World) controller.Reconciler {
 		return revisionreconciler.NewReconciler(t.Context(), logtesting.TestLogger(t), w.Client, w.Revisions(), w.Recorder, &Reconciler{
-			kube: w.Kube, client: w.Client, deployments: w.Deployments(), autoscalers: w.PodAutoscalers(), pods: w.Pods(),
+			kube: w.Kube, client: w.Client, configurations: w.Configurations(), deployments: w.Deployments(),
+			autoscalers: w.PodAutoscalers(), pods: w.Pods(), tracker: &rtesting.FakeTracker{},
 			digests: images, localImage: func(image string) string { return local[image] }, drain: drain, now: func() time.Time { return fixture.Now },
 			asked: cache.NewExpiring(),
 		})

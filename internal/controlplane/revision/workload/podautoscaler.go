@@ -15,10 +15,17 @@ import (
 	"weir.dev/pkg/kmeta"
 )
 
+// Outlook is what a PodAutoscaler is to know of its Revision beside what that one says itself.
+type Outlook struct {
+	// Failing says that instances are wanted and none can start.
+	Failing bool
+	// Abandoned says that it was never ready and nobody waits for it any more.
+	Abandoned bool
+}
+
 // PodAutoscaler returns the PodAutoscaler of rev to be. existing is what is there, nil if nothing is: the result keeps the
-// labels and annotations that others added, and a class and metric that defaulting filled in. failing says that instances
-// are wanted and none can start.
-func PodAutoscaler(rev *v1.Revision, failing bool, existing *autoscalingv1alpha1.PodAutoscaler) *autoscalingv1alpha1.PodAutoscaler {
+// labels and annotations that others added, and a class and metric that defaulting filled in.
+func PodAutoscaler(rev *v1.Revision, outlook Outlook, existing *autoscalingv1alpha1.PodAutoscaler) *autoscalingv1alpha1.PodAutoscaler {
 	pa := &autoscalingv1alpha1.PodAutoscaler{ObjectMeta: metav1.ObjectMeta{
 		Name:            PodAutoscalerName(rev),
 		Namespace:       rev.Namespace,
@@ -29,8 +36,8 @@ func PodAutoscaler(rev *v1.Revision, failing bool, existing *autoscalingv1alpha1
 	}
 	pa.Labels = kmap.Union(foreign(pa.Labels), podLabels(rev))
 	pa.Annotations = kmap.Union(keptAnnotations(pa.Annotations), childAnnotations(rev))
-	if routingState(rev) == v1.RoutingStateReserve {
-		pa.Annotations[autoscaling.UnroutedAnnotationKey] = "true"
+	if outlook.Abandoned {
+		pa.Annotations[autoscaling.AbandonedAnnotationKey] = "true"
 	}
 	pa.Spec = autoscalingv1alpha1.PodAutoscalerSpec{
 		ContainerConcurrency: rev.Spec.GetContainerConcurrency(),
@@ -40,14 +47,14 @@ func PodAutoscaler(rev *v1.Revision, failing bool, existing *autoscalingv1alpha1
 			Name:       DeploymentName(rev),
 		},
 		ProtocolType: rev.GetProtocol(),
-		Reachability: reachability(rev, failing),
+		Reachability: reachability(rev, outlook.Failing),
 	}
 	return pa
 }
 
 // keptAnnotations are those of a PodAutoscaler that its Revision need not have.
 func keptAnnotations(m map[string]string) map[string]string {
-	kept := kmap.ExcludeKeys(foreign(m), autoscaling.UnroutedAnnotationKey)
+	kept := kmap.ExcludeKeys(foreign(m), autoscaling.AbandonedAnnotationKey)
 	for _, key := range []string{autoscaling.ClassAnnotationKey, autoscaling.MetricAnnotationKey} {
 		if v, ok := m[key]; ok {
 			kept[key] = v

@@ -88,6 +88,7 @@ func childAnnotations(rev *v1.Revision) map[string]string {
 		serving.RevisionPreservedAnnotationKey,
 		serving.RoutingStateModifiedAnnotationKey,
 		serving.RoutesAnnotationKey,
+		autoscaling.AbandonedAnnotationKey, // which is not the user's to say
 	)
 }
 

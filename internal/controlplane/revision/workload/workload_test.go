@@ -332,7 +332,7 @@ func TestDeploymentKeepsForeign(t *testing.T) {
 }
 
 func TestPodAutoscaler(t *testing.T) {
-	got := PodAutoscaler(revision(), false, nil)
+	got := PodAutoscaler(revision(), Outlook{}, nil)
 	want := &autoscalingv1alpha1.PodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: "foo-00001", OwnerReferences: got.OwnerReferences,
@@ -353,11 +353,21 @@ func TestPodAutoscaler(t *testing.T) {
 	existing.Annotations["autoscaling.knative.dev/class"] = "kpa.autoscaling.knative.dev"
 	existing.Annotations["autoscaling.knative.dev/metric"] = "concurrency"
 	existing.Annotations["autoscaling.knative.dev/max-scale"] = "5"
-	got = PodAutoscaler(revision(), false, existing)
+	got = PodAutoscaler(revision(), Outlook{}, existing)
 	want = existing.DeepCopy()
 	delete(want.Annotations, "autoscaling.knative.dev/max-scale")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("defaulted keys stay, removed ones go (-want +got):\n%s", diff)
+	}
+}
+
+func TestAbandoned(t *testing.T) {
+	asked := revision(annotate("weir.dev/abandoned", "true"))
+	if v, ok := PodAutoscaler(asked, Outlook{}, nil).Annotations["weir.dev/abandoned"]; ok {
+		t.Errorf("got %q, but it is not the user's to say", v)
+	}
+	if got := PodAutoscaler(revision(), Outlook{Abandoned: true}, nil).Annotations["weir.dev/abandoned"]; got != "true" {
+		t.Errorf("got %q, want true", got)
 	}
 }
 
@@ -377,14 +387,14 @@ func TestReachability(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			rev := revision(func(rev *v1.Revision) { rev.Labels["serving.knative.dev/routingState"] = string(tc.state) })
-			pa := PodAutoscaler(rev, tc.failing, &autoscalingv1alpha1.PodAutoscaler{ObjectMeta: metav1.ObjectMeta{
-				Annotations: map[string]string{"weir.dev/unrouted": "true"}, // from before
+			pa := PodAutoscaler(rev, Outlook{Failing: tc.failing}, &autoscalingv1alpha1.PodAutoscaler{ObjectMeta: metav1.ObjectMeta{
+				Annotations: map[string]string{"weir.dev/abandoned": "true"}, // from before
 			}})
 			if got := pa.Spec.Reachability; got != tc.want {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
-			if got, want := pa.Annotations["weir.dev/unrouted"] == "true", tc.state == v1.RoutingStateReserve; got != want {
-				t.Errorf("%s: unrouted is %v, want %v", tc.reason, got, want)
+			if v, ok := pa.Annotations["weir.dev/abandoned"]; ok {
+				t.Errorf("%s: abandoned is %q, although it is not", tc.reason, v)
 			}
 		})
 	}
