@@ -9,6 +9,7 @@ package route
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	netv1alpha1 "weir.dev/api/networking/v1alpha1"
+	"weir.dev/api/serving"
 	v1 "weir.dev/api/serving/v1"
 	servingclient "weir.dev/client/injection/client"
 	ingressinformer "weir.dev/client/injection/informers/networking/v1alpha1/ingress"
@@ -24,6 +26,7 @@ import (
 	revisioninformer "weir.dev/client/injection/informers/serving/v1/revision"
 	routeinformer "weir.dev/client/injection/informers/serving/v1/route"
 	routereconciler "weir.dev/client/injection/reconciler/serving/v1/route"
+	listers "weir.dev/client/listers/serving/v1"
 	"weir.dev/internal/controlplane/config"
 	"weir.dev/internal/controlplane/route/referrers"
 	kubeclient "weir.dev/pkg/client/injection/kube/client"
@@ -81,6 +84,11 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	r.tracker = impl.Tracker
 
 	handle(routes.Informer(), controller.HandleAll(impl.Enqueue))
+	handle(revisions.Informer(), cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		for _, key := range bornWith(routes.Lister(), obj) {
+			impl.EnqueueKey(key)
+		}
+	}})
 	owned := cache.FilteringResourceEventHandler{
 		FilterFunc: controller.FilterController(&v1.Route{}),
 		Handler:    controller.HandleAll(impl.EnqueueControllerOf),
@@ -121,6 +129,26 @@ func referrersOf(obj any) ([]string, error) {
 		keys[i] = accessor.GetNamespace() + "/" + name
 	}
 	return keys, nil
+}
+
+// bornWith returns the Routes that a Revision says lead to it and that do not follow its Configuration: it was born so because
+// they are of one Service, and they would not hear of it otherwise. One that follows the Configuration does, in time.
+func bornWith(routes listers.RouteLister, obj any) []types.NamespacedName {
+	rev, ok := obj.(*v1.Revision)
+	if !ok {
+		return nil
+	}
+	var keys []types.NamespacedName
+	for _, name := range referrers.Names(rev.Annotations) {
+		route, err := routes.Routes(rev.Namespace).Get(name)
+		if err == nil && slices.ContainsFunc(route.Spec.Traffic, func(t v1.TrafficTarget) bool {
+			return t.ConfigurationName == rev.Labels[serving.ConfigurationLabelKey]
+		}) {
+			continue
+		}
+		keys = append(keys, types.NamespacedName{Namespace: rev.Namespace, Name: name})
+	}
+	return keys
 }
 
 // lookUp returns the objects under value in an index.
