@@ -53,7 +53,7 @@ func Annotations(anns map[string]string) []string {
 
 func validateClass(anns map[string]string) *apis.FieldError {
 	k, class, ok := ClassAnnotation().Get(anns)
-	if !ok || class == KPA || class == HPA || !strings.HasSuffix(class, Domain) {
+	if !ok || class == KPA || class == HPA || class != "" && !strings.HasSuffix(class, Domain) {
 		return nil
 	}
 	return apis.ErrInvalidValue(class, k)

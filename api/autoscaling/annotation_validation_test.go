@@ -96,6 +96,7 @@ func TestValidateAnnotations(t *testing.T) {
 				"expected 110 <= 100 <= 1000: autoscaling.knative.dev/panic-threshold-percentage",
 		},
 		"class":           {reason: "ours are known", anns: map[string]string{"class": "x.knative.dev"}, want: "invalid value: x.knative.dev: autoscaling.knative.dev/class"},
+		"no class":        {reason: "nobody would scale it", anns: map[string]string{"class": ""}, want: "invalid value: : autoscaling.knative.dev/class"},
 		"foreign class":   {reason: "others measure what they like", anns: map[string]string{"class": "x.example.com", "metric": "mood"}},
 		"hpa":             {reason: "any metric of the cluster's", anns: map[string]string{"class": HPA, "metric": "queue"}},
 		"metric":          {reason: "this class knows two", anns: map[string]string{"metric": "cpu"}, want: "invalid value: cpu: autoscaling.knative.dev/metric"},
