@@ -8,6 +8,7 @@ package gc
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"weir.dev/api/serving"
@@ -63,7 +64,7 @@ func collect(rules *config.GC, latest v1.ConfigurationStatusFields, all []*v1.Re
 // active says whether rev is in use, or may be, or is kept by its user.
 func active(rev *v1.Revision, latest v1.ConfigurationStatusFields) bool {
 	return rev.Name == latest.LatestReadyRevisionName || rev.Name == latest.LatestCreatedRevisionName ||
-		rev.Annotations[serving.RevisionPreservedAnnotationKey] == "true" ||
+		strings.EqualFold(rev.Annotations[serving.RevisionPreservedAnnotationKey], "true") ||
 		rev.GetRoutingState() != v1.RoutingStateReserve
 }
 

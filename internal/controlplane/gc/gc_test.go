@@ -42,6 +42,8 @@ func in(state v1.RoutingState) func(*v1.Revision) {
 
 func kept(rev *v1.Revision) { rev.Annotations["serving.knative.dev/no-gc"] = "true" }
 
+func keptLoudly(rev *v1.Revision) { rev.Annotations["serving.knative.dev/no-gc"] = "True" }
+
 func TestCollect(t *testing.T) {
 	rules := func(createAge, activeAge time.Duration, least, most int64) *config.GC {
 		return &config.GC{
@@ -67,7 +69,8 @@ func TestCollect(t *testing.T) {
 			rules:  rules(time.Hour, time.Hour, 0, 0),
 			all: []*v1.Revision{
 				revision("active", 20, 20, in(v1.RoutingStateActive)), revision("pending", 20, 20, in(v1.RoutingStatePending)),
-				revision("unset", 20, 20, in("")), revision("kept", 20, 20, kept), revision("latest", 20, 20),
+				revision("unset", 20, 20, in("")), revision("kept", 20, 20, kept), revision("loud", 20, 20, keptLoudly),
+				revision("latest", 20, 20),
 			},
 		},
 		"least": {
