@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"weir.dev/api/autoscaling"
 	"weir.dev/internal/feed/feedpb"
 )
 
@@ -134,6 +135,24 @@ func TestStartGivenUp(t *testing.T) {
 		w.after(3*time.Second, "are over", 0, no, "TimedOut")
 		w.poke(1)
 		w.after(0, "each request deserves another attempt", 1, unknown, "Queued")
+	})
+}
+
+// A revision that was superseded before it was ready is started again when somebody wants it after all.
+func TestAbandonedAndResumed(t *testing.T) {
+	run(t, short, 1, func(w *world) {
+		w.after(5*time.Second, "on its way", 1, unknown, "Queued")
+		w.annotate(autoscaling.AbandonedAnnotationKey, "true")
+		w.after(5*time.Second, "nobody waits for it", 0, no, "Abandoned")
+		n := w.writes()
+		w.after(time.Hour, "and it stays so", 0, no, "Abandoned")
+		if got := w.writes(); got != n {
+			t.Errorf("%d writes in the meantime, want none", got-n)
+		}
+		w.annotate(autoscaling.AbandonedAnnotationKey, "")
+		w.after(5*time.Second, "somebody does", 1, unknown, "Queued")
+		w.pods("a")
+		w.after(0, "and it is up", 1, yes, "")
 	})
 }
 

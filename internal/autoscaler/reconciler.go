@@ -23,6 +23,9 @@ const extraActivation = 30 * time.Second
 // reasonNoTarget is why a PodAutoscaler without a Deployment does nothing.
 const reasonNoTarget = "ScaleTargetMissing"
 
+// reasonAbandoned is why a PodAutoscaler whose target was never ready is inactive although its start has not taken too long.
+const reasonAbandoned = "Abandoned"
+
 // Reconciler scales the target of a PodAutoscaler as its loop decided and writes down what came of it.
 type Reconciler struct {
 	autoscaler   *Autoscaler
@@ -57,6 +60,9 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, pa *v1alpha1.PodAutoscal
 	if mark(&pa.Status, v.Want, t.ready, s.bounds) {
 		l.hold(time.Now(), t.ready)
 	}
+	if s.abandoned && v.Want == 0 {
+		pa.Status.MarkInactive(reasonAbandoned, "Another Revision took its place before it was ready.")
+	}
 	return nil
 }
 
@@ -82,6 +88,9 @@ func (r *Reconciler) scale(ctx context.Context, l *loop, s settings, t target) (
 func verdict(desired int32, s settings, i decide.Idle, activation time.Duration) decide.Verdict {
 	if s.abandoned && !i.Busy {
 		return decide.Verdict{Want: 0, Apply: true}
+	}
+	if s.resumed {
+		return decide.Verdict{Want: s.bounds.ActiveAt(), Apply: true} // the first start, once more
 	}
 	want := s.bounds.Apply(desired)
 	if want == decide.Unknown && i.Replicas < s.bounds.Least() {
@@ -117,7 +126,7 @@ func mark(status *v1alpha1.PodAutoscalerStatus, want, ready int32, b decide.Boun
 	case decide.Active:
 		status.MarkActive()
 	case decide.Inactive:
-		if timedOut(status) {
+		if timedOut(status) || wasAbandoned(status) {
 			break // why there is nothing stays true until the next attempt
 		}
 		status.MarkInactive(reason, messages(reason))
@@ -125,6 +134,11 @@ func mark(status *v1alpha1.PodAutoscalerStatus, want, ready int32, b decide.Boun
 		status.MarkActivating(reason, messages(reason))
 	}
 	return first
+}
+
+func wasAbandoned(status *v1alpha1.PodAutoscalerStatus) bool {
+	c := status.GetCondition(v1alpha1.PodAutoscalerConditionActive)
+	return c.IsFalse() && c.Reason == reasonAbandoned
 }
 
 func timedOut(status *v1alpha1.PodAutoscalerStatus) bool {

@@ -21,6 +21,8 @@ type settings struct {
 	zero   decide.ZeroRules // without the time that a start may take, which its Deployment knows
 	// abandoned says that nobody waits for the revision, which was never ready.
 	abandoned bool
+	// resumed says that it was abandoned and that somebody waits for it after all.
+	resumed bool
 }
 
 // rpsUtilization is the part of a target of requests a second to aim at: it has no key of its own.
@@ -54,6 +56,7 @@ func resolve(pa *v1alpha1.PodAutoscaler, cfg *config.Autoscaler) settings {
 	s.bounds.Initialized = pa.Status.IsScaleTargetInitialized()
 	s.bounds.Unreachable = !s.params.Reachable
 	s.abandoned = pa.Annotations[autoscaling.AbandonedAnnotationKey] == "true" && !s.bounds.Initialized
+	s.resumed = !s.abandoned && !s.bounds.Initialized && wasAbandoned(&pa.Status)
 	s.zero = decide.ZeroRules{
 		Enabled: cfg.EnableScaleToZero, Window: s.params.StableWindow, Grace: cfg.ScaleToZeroGracePeriod,
 		Retention: or(pa.ScaleToZeroPodRetention)(cfg.ScaleToZeroPodRetentionPeriod),

@@ -135,8 +135,9 @@ func TestVerdict(t *testing.T) {
 	s.bounds = decide.Bounds{Min: 0, Max: 5, Initial: 1, Initialized: true}
 	least := s
 	least.bounds.Min = 3
-	abandoned := s
+	abandoned, resumed := s, s
 	abandoned.abandoned = true
+	resumed.resumed, resumed.bounds.Initialized, resumed.bounds.Initial = true, false, 2
 	cases := map[string]struct {
 		reason   string
 		desired  int32
@@ -152,6 +153,7 @@ func TestVerdict(t *testing.T) {
 		},
 		"idle, minimum":       {"never zero", 0, least, decide.Idle{Replicas: 3}, decide.Verdict{Want: 3, Apply: true}},
 		"abandoned":           {"nobody waits for it", decide.Unknown, abandoned, decide.Idle{Replicas: 1}, decide.Verdict{Want: 0, Apply: true}},
+		"resumed":             {"its first start, once more", decide.Unknown, resumed, decide.Idle{Activity: decide.Inactive}, decide.Verdict{Want: 2, Apply: true}},
 		"abandoned, and busy": {"but somebody does", 1, abandoned, decide.Idle{Replicas: 1, Busy: true}, decide.Verdict{Want: 1, Apply: true}},
 		"starting": {
 			"for as long as a start may take", 0, s, decide.Idle{For: time.Minute, Replicas: 1},

@@ -142,6 +142,20 @@ func (w *world) say(name string, stats *feedpb.RevisionStats) {
 	w.gateways[name] = stats
 }
 
+// annotate sets an annotation of the PodAutoscaler, or removes it.
+func (w *world) annotate(key, value string) {
+	w.t.Helper()
+	pas := w.weir.AutoscalingV1alpha1().PodAutoscalers("ns")
+	pa, err := pas.Get(w.ctx, "hello-00001", metav1.GetOptions{})
+	w.check(err)
+	pa.Annotations[key] = value
+	if value == "" {
+		delete(pa.Annotations, key)
+	}
+	_, err = pas.Update(w.ctx, pa, metav1.UpdateOptions{})
+	w.check(err)
+}
+
 func (w *world) poke(waiting uint32) {
 	w.autoscaler.Report("g", &feedpb.GatewayReport{Gateway: "g", Ready: true, Pokes: []*feedpb.Poke{
 		{Namespace: "ns", Revision: "hello-00001", Uid: uid, Waiting: waiting},
