@@ -94,7 +94,7 @@ func TestMarkersThatCannotBeFollowed(t *testing.T) {
 		reason, markers, want string
 	}{
 		"SeveralClasses": {"a kind without client has one", "// +genreconciler:class=a,class=b", "need +genclient"},
-		"Option":         {"a class that is not seen would take everything", "// +genclient\n// +genreconciler:clas=x", `unknown option "clas"`},
+		"Option":         {"a class that is not seen would take everything", "// +genclient\n// +genreconciler:klass=x", `unknown option "klass"`},
 		"EmptyClass":     {"so would one without a name", "// +genclient\n// +genreconciler:class=", "class: an annotation's name is needed"},
 		"Flag":           {"only the two words are meant", "// +genclient\n// +genreconciler:krshapedlogic=flase", `want true or false, got "flase"`},
 		"Value":          {"the marker itself has none", "// +genclient\n// +genreconciler=false", "unknown marker +genreconciler=false"},

@@ -72,7 +72,7 @@ func inConfigMap(err error, name string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("ConfigMap %q: %w", name, err) //nolint:staticcheck // kinds are proper names
+	return fmt.Errorf("ConfigMap %q: %w", name, err)
 }
 
 // readConfigMap returns nil when there is none.
