@@ -69,7 +69,8 @@ func (r run[T]) later(ctx context.Context, cached, obj T, event reconciler.Event
 	if _, err := r.writeMetadata(ctx, cached, obj); err != nil {
 		return err
 	}
-	if requeue, asked := controller.IsRequeueKey(event); event == nil || (requeue && asked > wait) {
+	requeue, asked := controller.IsRequeueKey(event)
+	if event == nil || controller.IsSkipKey(event) || (requeue && asked > wait) {
 		return controller.NewRequeueAfter(wait)
 	}
 	return event

@@ -66,6 +66,10 @@ func TestSettleStatus(t *testing.T) {
 			"the sooner of both", thing(),
 			[]step{{0, unknown, "A", controller.NewRequeueAfter(time.Second), 0, 500 * ms}, {1 * ms, unknown, "A", controller.NewRequeueAfter(50 * ms), 0, 50 * ms}},
 		},
+		"skipped": {
+			"who wants no other run gets one all the same: the status is to be written", thing(),
+			[]step{{0, unknown, "A", controller.NewSkipKey(key), 0, 500 * ms}, {500 * ms, unknown, "A", nil, 1, 0}},
+		},
 		"started anew": {
 			"a result ends what was held, and the next one has all its time", thing(),
 			[]step{{0, unknown, "A", nil, 0, 500 * ms}, {400 * ms, no, "Broken", nil, 1, 0}, {450 * ms, unknown, "A", nil, 2, 0}, {500 * ms, unknown, "B", nil, 2, 500 * ms}},

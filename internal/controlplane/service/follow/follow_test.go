@@ -221,10 +221,10 @@ func TestTagsAreFollowed(t *testing.T) {
 		problems int
 	}{
 		"the same":    {"nothing happened", map[string]digest.Result{"img": {Digest: "img@1"}}, running("img@1"), "", 0},
-		"another":     {"the tag was pushed again", map[string]digest.Result{"img": {Digest: "img@2"}}, running("img@1"), "img@2", 0},
+		"another":     {"the tag was pushed again", map[string]digest.Result{"img": {Digest: "img@2"}}, running("img@1"), "img@2 after app-00001", 0},
 		"unknown":     {"nobody knows what runs", map[string]digest.Result{"img": {Digest: "img@2"}}, running(""), "", 0},
 		"failed":      {"the registry does not answer", map[string]digest.Result{"img": {Err: errors.New("no")}}, running("img@1"), "", 1},
-		"local":       {"an image of this machine was built again", map[string]digest.Result{"local:img": {Digest: "img@2"}}, running("img@1"), "img@2", 0},
+		"local":       {"an image of this machine was built again", map[string]digest.Result{"local:img": {Digest: "img@2"}}, running("img@1"), "img@2 after app-00001", 0},
 		"no Revision": {"there is none yet", map[string]digest.Result{"img": {Digest: "img@2"}}, nil, "", 0},
 		"pending":     {"the answer is not there", nil, running("img@1"), "", 0},
 	}
@@ -249,15 +249,15 @@ func TestTagsAreLookedUpAtTheInterval(t *testing.T) {
 	svc := fixture.Service("app", func(svc *v1.Service) {
 		svc.Spec.Template.Annotations = map[string]string{"weir.dev/follow-tags": "1m"}
 	})
-	if s := r.stamp(svc, config, running("img@1")); s.Again != time.Minute || s.Annotations[digests] != "img@2" {
+	if s := r.stamp(svc, config, running("img@1")); s.Again != time.Minute || s.Annotations[digests] != "img@2 after app-00001" {
 		t.Fatalf("got %+v", s)
 	}
 	r.clock.Step(20 * time.Second)
-	if s := r.stamp(svc, config, running("img@1")); s.Again != 40*time.Second || r.registry.asked != 1 || s.Annotations[digests] != "img@2" {
+	if s := r.stamp(svc, config, running("img@1")); s.Again != 40*time.Second || r.registry.asked != 1 || s.Annotations[digests] != "img@2 after app-00001" {
 		t.Errorf("too early: got %+v, asked %d times, want what was there before", s, r.registry.asked)
 	}
 	r.clock.Step(40 * time.Second)
-	if s := r.stamp(svc, config, running("img@2")); r.registry.asked != 2 || s.Annotations[digests] != "img@2" {
+	if s := r.stamp(svc, config, running("img@2")); r.registry.asked != 2 || s.Annotations[digests] != "img@2 after app-00001" {
 		t.Errorf("due, and the same: got %+v, asked %d times", s, r.registry.asked)
 	}
 }

@@ -40,7 +40,8 @@ func (f *Follower) tags(ctx context.Context, svc *v1.Service, latest *v1.Revisio
 		moved = moved || (running[image] != "" && running[image] != digest)
 	}
 	if moved {
-		s.set(serving.FollowedDigestsAnnotationKey, strings.Join(slices.Sorted(maps.Values(now)), ","))
+		// With what it follows: a tag may go back and forth while the template changes.
+		s.set(serving.FollowedDigestsAnnotationKey, fmt.Sprintf("%s after %s", strings.Join(slices.Sorted(maps.Values(now)), ","), latest.Name))
 	}
 }
 
