@@ -39,9 +39,10 @@ func set(t *testing.T, name string, data map[string]string) {
 	})
 }
 
+// patchConfig works in clean-ups, too.
 func patchConfig(t *testing.T, name, patch string) {
 	t.Helper()
-	if err := suite.System.PatchConfig(t.Context(), name, []byte(patch)); err != nil {
+	if err := suite.System.PatchConfig(context.Background(), name, []byte(patch)); err != nil {
 		t.Errorf("ConfigMap %s: %v", name, err)
 	}
 }
