@@ -53,7 +53,7 @@ func (r rehearsal) try(ctx context.Context, obj *unstructured.Unstructured) erro
 		return fmt.Errorf("decode for the dry run: %w", err)
 	}
 	pod := workload.Pod(revisionOf(config), workload.Settings{Deployment: r.settings()})
-	pod.Name, pod.GenerateName = "", "dry-run-validation"
+	pod.GenerateName = "dry-run-validation"
 	_, err := r.pods.Pods(obj.GetNamespace()).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if err == nil || strings.Contains(err.Error(), "does not support dry run") {
 		return nil // a webhook that cannot be asked says neither yes nor no

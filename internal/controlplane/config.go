@@ -78,5 +78,8 @@ func (c *Config) complete() error {
 	if c.Namespace == "" {
 		c.Namespace = DefaultNamespace
 	}
+	if c.LocalImage == nil {
+		c.LocalImage = func(string) string { return "" }
+	}
 	return nil
 }

@@ -37,7 +37,6 @@ type ControlPlane struct {
 	feed       *feed.Server
 	autoscaler *autoscaler.Autoscaler
 	digests    *digest.Resolver
-	tags       *digest.Resolver // apart from digests: who asks is another
 	follow     *follow.Follower
 	admission  *admission.Admission
 	settings   *admission.Settings
@@ -55,14 +54,12 @@ func New(cfg Config) (*ControlPlane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("controlplane: %w", err)
 	}
-	registries := &digest.Remote{Client: kube}
-	tags := digest.NewResolver(registries)
+	digests := digest.NewResolver(&digest.Remote{Client: kube})
 	cp := &ControlPlane{
 		cfg:        cfg,
 		autoscaler: autoscaler.New(),
-		digests:    digest.NewResolver(registries),
-		tags:       tags,
-		follow:     follow.New(follow.Config{Kube: kube, Digests: tags, LocalImage: cfg.LocalImage}),
+		digests:    digests,
+		follow:     follow.New(follow.Config{Kube: kube, Digests: digests, LocalImage: cfg.LocalImage}),
 		synced:     make(chan []cache.InformerSynced, 1),
 		ready:      make(chan struct{}),
 	}
@@ -150,7 +147,7 @@ func (cp *ControlPlane) context(ctx context.Context) context.Context {
 
 // background are the parts that reconcilers use: they start before and end after them.
 func (cp *ControlPlane) background() []func(context.Context) error {
-	parts := []func(context.Context) error{cp.feed.Run, cp.autoscaler.Run, cp.digests.Run, cp.tags.Run, cp.announce}
+	parts := []func(context.Context) error{cp.feed.Run, cp.autoscaler.Run, cp.digests.Run, cp.announce}
 	if cp.admission != nil {
 		parts = append(parts, cp.admission.Run)
 	}

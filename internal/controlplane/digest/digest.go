@@ -8,9 +8,11 @@ package digest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
@@ -25,6 +27,33 @@ func Fixed(image string, skip sets.Set[string]) (digest string, ok bool) {
 		return "", true // nothing that any registry could be asked for
 	}
 	return "", skip.Has(tag.RegistryStr()) || skip.Has(firstComponent(image))
+}
+
+// Known sorts images: those whose digest form is known without a registry, "" where nobody is to ask, and the others. local
+// names images of this machine, "" where it is none.
+func Known(images []string, local func(image string) string, skip sets.Set[string]) (known map[string]string, unknown []string) {
+	known = map[string]string{}
+	for _, image := range images {
+		d, ok := local(image), true
+		if d == "" {
+			d, ok = Fixed(image, skip)
+		}
+		if ok {
+			known[image] = d
+		} else {
+			unknown = append(unknown, image)
+		}
+	}
+	return known, unknown
+}
+
+// ImagesOf are those of the containers of a pod.
+func ImagesOf(spec *corev1.PodSpec) []string {
+	var images []string
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		images = append(images, c.Image)
+	}
+	return images
 }
 
 // firstComponent is the registry as it was written: Docker Hub has several names.

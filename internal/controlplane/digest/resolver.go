@@ -46,9 +46,9 @@ func (f LookupFunc) Digest(ctx context.Context, image string, as Identity) (stri
 
 // Request asks for the digests of the images of one object.
 type Request struct {
-	// For is what OnDone is told when the answer is there.
-	For types.NamespacedName
-	// UID tells an object from an earlier one of its name.
+	// Done is called when the answer is there; required.
+	Done func()
+	// UID is the object's that asks.
 	UID    types.UID
 	Images []string
 	As     Identity
@@ -69,9 +69,8 @@ type Resolver struct {
 	queue   workqueue.TypedInterface[types.UID]
 	asking  singleflight.Group
 
-	mu     sync.Mutex
-	jobs   map[types.UID]*job
-	onDone func(types.NamespacedName)
+	mu   sync.Mutex
+	jobs map[types.UID]*job
 }
 
 type job struct {
@@ -91,12 +90,8 @@ func NewResolver(lookup Lookup) *Resolver {
 		workers: 32,
 		queue:   workqueue.NewTyped[types.UID](),
 		jobs:    map[types.UID]*job{},
-		onDone:  func(types.NamespacedName) {},
 	}
 }
-
-// OnDone sets what is called, with the object's name, when the answer to a request is there. Call it before Run.
-func (r *Resolver) OnDone(f func(types.NamespacedName)) { r.onDone = f }
 
 // Run works until ctx is done; it returns after all its goroutines ended.
 func (r *Resolver) Run(ctx context.Context) error {
@@ -110,7 +105,7 @@ func (r *Resolver) Run(ctx context.Context) error {
 	return nil
 }
 
-// Resolve returns the results of req by image, or false while they are not there; then OnDone is called later. Repeated calls
+// Resolve returns the results of req by image, or false while they are not there; then its Done is called later. Repeated calls
 // with the same UID are one request.
 func (r *Resolver) Resolve(req Request) (map[string]Result, bool) {
 	r.mu.Lock()
@@ -172,7 +167,7 @@ func (r *Resolver) answer(ctx context.Context, uid types.UID) {
 	r.mu.Lock()
 	j.results = results
 	r.mu.Unlock()
-	r.onDone(j.For)
+	j.Done()
 }
 
 // ask asks for one image. Who asks the same at the same time, for the same identity, gets the same answer: registries count

@@ -31,15 +31,14 @@ func TestResolver(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		r := NewResolver(lookup)
-		done := make(chan types.NamespacedName, 10)
-		r.OnDone(func(key types.NamespacedName) { done <- key })
+		done := make(chan types.UID, 10)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- r.Run(ctx) }()
 
 		request := func(uid types.UID, images ...string) Request {
 			return Request{
-				For: types.NamespacedName{Namespace: "ns", Name: string(uid)}, UID: uid,
+				Done: func() { done <- uid }, UID: uid,
 				Images: images, As: Identity{Namespace: "ns"}, Timeout: 10 * time.Second,
 			}
 		}
@@ -49,8 +48,8 @@ func TestResolver(t *testing.T) {
 		if _, ok := r.Resolve(request("good", "a", "gone")); ok {
 			t.Error("an answer before it is there")
 		}
-		if got := <-done; got.Name != "good" {
-			t.Errorf("OnDone(%v)", got)
+		if got := <-done; got != "good" {
+			t.Errorf("the answer to %q is there", got)
 		}
 		got, ok := r.Resolve(request("good"))
 		if !ok || got["a"].Digest != "a@"+sha || !errors.Is(got["gone"].Err, errGone) {
@@ -99,7 +98,7 @@ func TestRegistriesAreAskedOnce(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- r.Run(ctx) }()
 		for uid, account := range map[types.UID]string{"1": "", "2": "", "3": "", "4": "other"} {
-			r.Resolve(Request{UID: uid, Images: []string{"a"}, As: Identity{Namespace: "ns", ServiceAccount: account}, Timeout: 10 * time.Second})
+			r.Resolve(Request{Done: func() {}, UID: uid, Images: []string{"a"}, As: Identity{Namespace: "ns", ServiceAccount: account}, Timeout: 10 * time.Second})
 		}
 		time.Sleep(2 * time.Second)
 		for _, uid := range []types.UID{"1", "2", "3", "4"} {
@@ -133,7 +132,7 @@ func TestTheTimeOfAnotherIsNotOurs(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- r.Run(ctx) }()
 		ask := func(uid types.UID, timeout time.Duration) {
-			r.Resolve(Request{UID: uid, Images: []string{"a"}, As: Identity{Namespace: "ns"}, Timeout: timeout})
+			r.Resolve(Request{Done: func() {}, UID: uid, Images: []string{"a"}, As: Identity{Namespace: "ns"}, Timeout: timeout})
 		}
 		ask("hasty", 2*time.Second)
 		time.Sleep(time.Second)

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	expiring "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	"weir.dev/api/serving"
 	v1 "weir.dev/api/serving/v1"
@@ -42,14 +42,12 @@ type Digests interface {
 	Resolve(digest.Request) (map[string]digest.Result, bool)
 	// Forget drops the results for a Revision.
 	Forget(types.UID)
-	// OnDone has f called when results are there.
-	OnDone(f func(types.NamespacedName))
 }
 
 // Config is what the controller needs beside the API.
 type Config struct {
 	Digests Digests
-	// LocalImage names by digest an image of this machine, "" where it is none or not there (yet); nil is no such images.
+	// LocalImage names by digest an image of this machine, "" where it is none or not there (yet); required.
 	LocalImage func(image string) string
 	// Drain is where instances that go away wait for their requests to end; see workload.Settings.
 	Drain netip.AddrPort
@@ -71,15 +69,14 @@ func (c Config) NewController(ctx context.Context, cmw configmap.Watcher) *contr
 		localImage:     c.LocalImage,
 		drain:          c.Drain,
 		now:            time.Now,
-		asked:          expiring.NewExpiring(),
+		asked:          digest.NewPauses(clock.RealClock{}),
 	}
 	impl := revisionreconciler.NewImpl(ctx, r, func(impl *controller.Impl) controller.Options {
 		store := config.Follow(ctx, cmw, []string{config.DeploymentName, config.AutoscalerName, config.ObservabilityName},
 			func(string, any) { impl.GlobalResync(revisions.Informer()) })
 		return controller.Options{ConfigStore: store, SettleStatus: config.SettleStatus}
 	})
-	r.tracker = impl.Tracker
-	c.Digests.OnDone(impl.EnqueueKey)
+	r.tracker, r.enqueue = impl.Tracker, impl.EnqueueKey
 
 	handle(revisions.Informer(), controller.HandleAll(impl.Enqueue))
 	handle(pods.Informer(), controller.HandleAll(impl.EnqueueLabelOfNamespaceScopedResource("", serving.RevisionLabelKey)))

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,48 +39,41 @@ func (r *Reconciler) resolveDigests(ctx context.Context, rev *v1.Revision) bool 
 		return true
 	}
 	cfg := config.FromContext(ctx).Deployment
-	results := map[string]digest.Result{}
-	var unknown []string
-	for _, c := range slices.Concat(rev.Spec.InitContainers, rev.Spec.Containers) {
-		if d := r.local(c.Image); d != "" {
-			results[c.Image] = digest.Result{Digest: d}
-		} else if d, ok := digest.Fixed(c.Image, cfg.RegistriesSkippingTagResolving); ok {
-			results[c.Image] = digest.Result{Digest: d}
-		} else {
-			unknown = append(unknown, c.Image)
-		}
-	}
+	digests, unknown := digest.Known(digest.ImagesOf(&rev.Spec.PodSpec), r.localImage, cfg.RegistriesSkippingTagResolving)
 	if len(unknown) > 0 {
-		found, ok := r.digests.Resolve(request(rev, unknown, cfg))
+		found, ok := r.ask(rev, unknown, cfg)
 		if !ok {
 			rev.Status.MarkResourcesAvailableUnknown(v1.ReasonResolvingDigests, "")
 			return false
 		}
 		for image, result := range found {
-			results[image] = result
+			digests[image] = result.Digest
 		}
-		r.digests.Forget(rev.UID)
-		r.asked.Set(rev.UID, r.now().Add(again), again)
+		warnUnresolved(rev, unknown, found)
 	}
-	rev.Status.ContainerStatuses = statuses(rev.Spec.Containers, results)
-	rev.Status.InitContainerStatuses = statuses(rev.Spec.InitContainers, results)
-	warnUnresolved(rev, unknown, results)
+	rev.Status.ContainerStatuses = statuses(rev.Spec.Containers, digests)
+	rev.Status.InitContainerStatuses = statuses(rev.Spec.InitContainers, digests)
 	return true
 }
 
-// local is the digest form of an image of this machine, "" where there is none.
-func (r *Reconciler) local(image string) string {
-	if r.localImage == nil {
-		return ""
+// ask asks registries, and then leaves them alone for a while; false while the answer is not there.
+func (r *Reconciler) ask(rev *v1.Revision, images []string, cfg *config.Deployment) (map[string]digest.Result, bool) {
+	results, ok := r.digests.Resolve(digest.Request{
+		Done: func() { r.enqueue(types.NamespacedName{Namespace: rev.Namespace, Name: rev.Name}) },
+		UID:  rev.UID, Images: images, As: digest.IdentityOf(rev.Namespace, &rev.Spec.PodSpec), Timeout: cfg.DigestResolutionTimeout,
+	})
+	if ok {
+		r.digests.Forget(rev.UID)
+		r.asked.Begin(rev.UID, again)
 	}
-	return r.localImage(image)
+	return results, ok
 }
 
 // pinLocal learns the digests of local images that were not there when the Revision was made: what runs, else what is there.
 func (r *Reconciler) pinLocal(rev *v1.Revision, seen observation) {
 	pin := func(containers []corev1.Container, statuses []v1.ContainerStatus) {
 		for i := range statuses {
-			if d := r.local(containers[i].Image); d != "" && statuses[i].ImageDigest == "" {
+			if d := r.localImage(containers[i].Image); d != "" && statuses[i].ImageDigest == "" {
 				statuses[i].ImageDigest = cmp.Or(digest.FromImageID(containers[i].Image, seen.imageID(containers[i].Name)), d)
 			}
 		}
@@ -90,20 +82,13 @@ func (r *Reconciler) pinLocal(rev *v1.Revision, seen observation) {
 	pin(rev.Spec.Containers, rev.Status.ContainerStatuses)
 }
 
-func request(rev *v1.Revision, images []string, cfg *config.Deployment) digest.Request {
-	return digest.Request{
-		For: types.NamespacedName{Namespace: rev.Namespace, Name: rev.Name},
-		UID: rev.UID, Images: images, As: digest.IdentityOf(rev.Namespace, &rev.Spec.PodSpec), Timeout: cfg.DigestResolutionTimeout,
-	}
-}
-
-func statuses(containers []corev1.Container, results map[string]digest.Result) []v1.ContainerStatus {
+func statuses(containers []corev1.Container, digests map[string]string) []v1.ContainerStatus {
 	if len(containers) == 0 {
 		return nil
 	}
 	s := make([]v1.ContainerStatus, 0, len(containers))
 	for i := range containers {
-		s = append(s, v1.ContainerStatus{Name: containers[i].Name, ImageDigest: results[containers[i].Image].Digest})
+		s = append(s, v1.ContainerStatus{Name: containers[i].Name, ImageDigest: digests[containers[i].Image]})
 	}
 	return s
 }
@@ -146,7 +131,7 @@ func (r *Reconciler) pinDigests(ctx context.Context, rev *v1.Revision, seen obse
 			return next
 		}
 	}
-	r.asked.Delete(rev.UID)
+	r.asked.End(rev.UID)
 	if image := unpinned(ctx, rev, seen); image != "" {
 		warnDigests(rev, ReasonStartedByTag, fmt.Sprintf(
 			"Image %q was not resolved before instances started; they are started by digest once there are none.", image))
@@ -194,16 +179,13 @@ func (r *Reconciler) askAgain(ctx context.Context, rev *v1.Revision, images []st
 	if rev.GetRoutingState() == v1.RoutingStateReserve {
 		return 0
 	}
-	if v, ok := r.asked.Get(rev.UID); ok {
-		due, _ := v.(time.Time)
-		return max(due.Sub(r.now()), time.Second)
+	if left := r.asked.Left(rev.UID); left > 0 {
+		return left
 	}
-	results, ok := r.digests.Resolve(request(rev, images, config.FromContext(ctx).Deployment))
+	results, ok := r.ask(rev, images, config.FromContext(ctx).Deployment)
 	if !ok {
-		return 0 // OnDone brings us back
+		return 0 // the answer brings us back
 	}
-	r.digests.Forget(rev.UID)
-	r.asked.Set(rev.UID, r.now().Add(again), again)
 	for i := range rev.Spec.Containers {
 		if d := results[rev.Spec.Containers[i].Image].Digest; d != "" {
 			rev.Status.ContainerStatuses[i].ImageDigest = d

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -21,6 +21,7 @@ import (
 	palisters "weir.dev/client/listers/autoscaling/v1alpha1"
 	listers "weir.dev/client/listers/serving/v1"
 	"weir.dev/internal/controlplane/config"
+	"weir.dev/internal/controlplane/digest"
 	"weir.dev/internal/controlplane/revision/workload"
 	"weir.dev/pkg/controller"
 	"weir.dev/pkg/reconciler"
@@ -37,11 +38,12 @@ type Reconciler struct {
 	pods           corelisters.PodLister
 	tracker        tracker.Interface
 	digests        Digests
-	localImage     func(image string) string // nil: there are none
+	localImage     func(image string) string
 	drain          netip.AddrPort
 	now            func() time.Time
-	// asked has, by the UID of a Revision, when registries may be asked again for what they did not know.
-	asked *cache.Expiring
+	// asked are the times in which registries are not asked again for what they did not know.
+	asked   *digest.Pauses
+	enqueue func(types.NamespacedName)
 }
 
 var _ revisionreconciler.Interface = (*Reconciler)(nil)
@@ -51,7 +53,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, rev *v1.Revision) reconc
 	wasReady := rev.IsReady()
 	rev.Status.LogURL = logURL(ctx, rev)
 	if !r.resolveDigests(ctx, rev) {
-		return nil // OnDone brings us back
+		return nil // the answer brings us back
 	}
 	deployment, err := r.deployment(ctx, rev)
 	if err != nil {

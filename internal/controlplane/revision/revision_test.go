@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/cache"
 	clientgotesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	autoscalingv1alpha1 "weir.dev/api/autoscaling/v1alpha1"
 	v1 "weir.dev/api/serving/v1"
@@ -38,7 +38,6 @@ type registry map[string]digest.Result
 
 func (r registry) Resolve(digest.Request) (map[string]digest.Result, bool) { return r, r != nil }
 func (r registry) Forget(types.UID)                                        {}
-func (r registry) OnDone(func(types.NamespacedName))                       {}
 
 var drain = netip.MustParseAddrPort("10.0.0.1:8022")
 
@@ -174,7 +173,7 @@ func factoryOn(images registry, local map[string]string) rtesting.Factory {
 			kube: w.Kube, client: w.Client, configurations: w.Configurations(), deployments: w.Deployments(),
 			autoscalers: w.PodAutoscalers(), pods: w.Pods(), tracker: &rtesting.FakeTracker{},
 			digests: images, localImage: func(image string) string { return local[image] }, drain: drain, now: func() time.Time { return fixture.Now },
-			asked: cache.NewExpiring(),
+			asked: digest.NewPauses(clocktesting.NewFakeClock(fixture.Now)),
 		})
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"weir.dev/pkg/apis"
 	duckv1 "weir.dev/pkg/apis/duck/v1"
 	"weir.dev/pkg/controller"
 	"weir.dev/pkg/reconciler"
@@ -79,11 +78,5 @@ func (r run[T]) later(ctx context.Context, cached, obj T, event reconciler.Event
 // isUnknown tells whether the summary of an object's conditions is neither True
 // nor False.
 func isUnknown(obj duckv1.KRShaped) bool {
-	var summary *apis.Condition
-	for i, c := range obj.GetStatus().Conditions {
-		if c.Type == obj.GetConditionSet().GetTopLevelConditionType() {
-			summary = &obj.GetStatus().Conditions[i]
-		}
-	}
-	return summary.IsUnknown()
+	return obj.GetConditionSet().Manage(obj.GetStatus()).GetTopLevelCondition().IsUnknown()
 }

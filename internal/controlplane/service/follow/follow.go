@@ -25,7 +25,6 @@ import (
 type Digests interface {
 	Resolve(digest.Request) (map[string]digest.Result, bool)
 	Forget(types.UID)
-	OnDone(f func(types.NamespacedName))
 }
 
 // Config is what a Follower needs.
@@ -34,7 +33,7 @@ type Config struct {
 	Kube kubernetes.Interface
 	// Digests asks registries; required.
 	Digests Digests
-	// LocalImage names by digest an image of this machine, "" where it is none; nil is no such images.
+	// LocalImage names by digest an image of this machine, "" where it is none; required.
 	LocalImage func(image string) string
 	// Clock; nil is the real one.
 	Clock clock.Clock
@@ -45,9 +44,9 @@ type Follower struct {
 	contents contents
 	digests  Digests
 	local    func(image string) string
-	clock    clock.Clock
-	// looked has, by the UID of a Service, when its tags are due again.
-	looked *cache.Expiring
+	// looked are the times between two looks at the tags of a Service.
+	looked *digest.Pauses
+	onDone func(types.NamespacedName)
 }
 
 // New returns a Follower.
@@ -55,20 +54,16 @@ func New(cfg Config) *Follower {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.RealClock{}
 	}
-	if cfg.LocalImage == nil {
-		cfg.LocalImage = func(string) string { return "" }
-	}
 	return &Follower{
 		contents: contents{kube: cfg.Kube, seen: cache.NewExpiringWithClock(cfg.Clock)},
 		digests:  cfg.Digests,
 		local:    cfg.LocalImage,
-		clock:    cfg.Clock,
-		looked:   cache.NewExpiringWithClock(cfg.Clock),
+		looked:   digest.NewPauses(cfg.Clock),
 	}
 }
 
 // OnDone sets what is called with the name of a Service that is to be looked at again. Call it once, before any Stamps.
-func (f *Follower) OnDone(call func(types.NamespacedName)) { f.digests.OnDone(call) }
+func (f *Follower) OnDone(call func(types.NamespacedName)) { f.onDone = call }
 
 // Stamps is what the template of a Configuration has beside what its Service says.
 type Stamps struct {

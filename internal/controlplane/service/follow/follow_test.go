@@ -45,8 +45,7 @@ func (r *registry) Resolve(req digest.Request) (map[string]digest.Result, bool) 
 	return found, true
 }
 
-func (r *registry) Forget(types.UID)                  {}
-func (r *registry) OnDone(func(types.NamespacedName)) {}
+func (r *registry) Forget(types.UID) {}
 
 // rig is a Follower in a world of its own.
 type rig struct {

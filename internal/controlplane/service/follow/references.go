@@ -28,7 +28,7 @@ type references map[reference]bool
 // referencesOf collects what spec refers to.
 func referencesOf(spec *corev1.PodSpec) references {
 	refs := references{}
-	for _, c := range containersOf(spec) {
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
 		for i := range c.EnvFrom {
 			refs.addEnvFrom(&c.EnvFrom[i])
 		}

@@ -23,16 +23,15 @@ import (
 // tags stamps svc when a tag means another image than the one that latest runs. An image that either side does not know by
 // its digest is left alone.
 func (f *Follower) tags(ctx context.Context, svc *v1.Service, latest *v1.Revision, every time.Duration, s *Stamps) {
-	if v, ok := f.looked.Get(svc.UID); ok {
-		due, _ := v.(time.Time)
-		s.again(max(due.Sub(f.clock.Now()), time.Second))
+	if left := f.looked.Left(svc.UID); left > 0 {
+		s.again(left)
 		return
 	}
 	now, ok := f.lookUp(ctx, svc, s)
 	if !ok {
-		return // OnDone brings us back
+		return // the answer brings us back
 	}
-	f.looked.Set(svc.UID, f.clock.Now().Add(every), every)
+	f.looked.Begin(svc.UID, every)
 	s.again(every)
 
 	running, moved := runningDigests(latest), false
@@ -45,24 +44,18 @@ func (f *Follower) tags(ctx context.Context, svc *v1.Service, latest *v1.Revisio
 	}
 }
 
-// lookUp returns what the tags of svc mean now, of those that somebody could say it of; false while that is going on.
+// lookUp returns what the images of svc mean now, of those that somebody could say it of; false while that is going on.
 func (f *Follower) lookUp(ctx context.Context, svc *v1.Service, s *Stamps) (map[string]string, bool) {
 	cfg := config.FromContext(ctx).Deployment
-	found := map[string]string{}
-	var unknown []string
-	for _, c := range containersOf(&svc.Spec.Template.Spec.PodSpec) {
-		if d := f.local(c.Image); d != "" {
-			found[c.Image] = d
-		} else if _, fixed := digest.Fixed(c.Image, cfg.RegistriesSkippingTagResolving); !fixed {
-			unknown = append(unknown, c.Image)
-		}
-	}
+	spec := &svc.Spec.Template.Spec.PodSpec
+	found, unknown := digest.Known(digest.ImagesOf(spec), f.local, cfg.RegistriesSkippingTagResolving)
+	maps.DeleteFunc(found, func(_, digest string) bool { return digest == "" }) // nobody is to ask
 	if len(unknown) == 0 {
 		return found, true
 	}
 	results, ok := f.digests.Resolve(digest.Request{
-		For: types.NamespacedName{Namespace: svc.Namespace, Name: svc.Name}, UID: svc.UID,
-		Images: unknown, As: digest.IdentityOf(svc.Namespace, &svc.Spec.Template.Spec.PodSpec), Timeout: cfg.DigestResolutionTimeout,
+		Done: func() { f.onDone(types.NamespacedName{Namespace: svc.Namespace, Name: svc.Name}) },
+		UID:  svc.UID, Images: unknown, As: digest.IdentityOf(svc.Namespace, spec), Timeout: cfg.DigestResolutionTimeout,
 	})
 	if !ok {
 		return nil, false
@@ -89,8 +82,4 @@ func runningDigests(rev *v1.Revision) map[string]string {
 	add(rev.Spec.InitContainers, rev.Status.InitContainerStatuses)
 	add(rev.Spec.Containers, rev.Status.ContainerStatuses)
 	return running
-}
-
-func containersOf(spec *corev1.PodSpec) []corev1.Container {
-	return slices.Concat(spec.InitContainers, spec.Containers)
 }
