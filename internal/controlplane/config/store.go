@@ -85,6 +85,7 @@ func defaults(ctx context.Context) *Config {
 // Store follows some of the ConfigMaps and attaches their newest good values to the contexts of reconciles.
 type Store struct {
 	*configmap.UntypedStore
+	defaults *Config // of what it does not follow: each reconcile and each admission loads
 }
 
 // NewStore returns a store of the named ConfigMaps, which must be ones that reconcilers read. Each onAfterStore is called with
@@ -98,12 +99,12 @@ func NewStore(logger configmap.Logger, names []string, onAfterStore ...func(name
 		}
 		wanted[name] = stored
 	}
-	return &Store{UntypedStore: configmap.NewUntypedStore("controlplane", logger, wanted, onAfterStore...)}
+	return &Store{configmap.NewUntypedStore("controlplane", logger, wanted, onAfterStore...), Default()}
 }
 
 // Follow returns a store of the named ConfigMaps that cmw keeps up to date; see NewStore.
 func Follow(ctx context.Context, cmw configmap.Watcher, names []string, onAfterStore ...func(name string, value any)) *Store {
-	store := NewStore(logging.FromContext(ctx).Named("config-store"), names, onAfterStore...)
+	store := NewStore(logging.FromContext(ctx).Named("config-store"), names, onAfterStore...) //nolint:contextcheck // empty ConfigMaps are read the same in any context
 	store.WatchConfigs(cmw)
 	return store
 }
@@ -121,7 +122,7 @@ func (s *Store) ToContext(ctx context.Context) context.Context {
 
 // Load returns the present values.
 func (s *Store) Load() *Config {
-	c := Default()
+	c := *s.defaults
 	load(s, NetworkName, &c.Network)
 	load(s, DomainName, &c.Domain)
 	load(s, DeploymentName, &c.Deployment)
@@ -130,7 +131,7 @@ func (s *Store) Load() *Config {
 	load(s, DefaultsName, &c.Defaults)
 	load(s, FeaturesName, &c.Features)
 	load(s, AutoscalerName, &c.Autoscaler)
-	return c
+	return &c
 }
 
 // load replaces the default at target by what the store holds under name, if anything.
