@@ -5,6 +5,8 @@ package v1
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -358,5 +360,16 @@ func TestSecureDefaults(t *testing.T) {
 	if !*sc.RunAsNonRoot || *sc.AllowPrivilegeEscalation || sc.SeccompProfile.Type != "RuntimeDefault" ||
 		sc.Capabilities.Drop[0] != "ALL" || sc.Capabilities.Add[0] != "NET_BIND_SERVICE" {
 		t.Errorf("got %+v", sc)
+	}
+}
+
+// A default that everyDefault leaves out would not be kept where a template keeps its name.
+func TestEveryDefaultIsOne(t *testing.T) {
+	bounds := []string{"MaxRevisionTimeoutSeconds", "ContainerConcurrencyMaxLimit", "AllowContainerConcurrencyZero"}
+	all := reflect.ValueOf(everyDefault().Defaults).Elem()
+	for i := range all.NumField() {
+		if name := all.Type().Field(i).Name; all.Field(i).IsZero() && !slices.Contains(bounds, name) {
+			t.Errorf("%s is not set", name)
+		}
 	}
 }

@@ -4,9 +4,11 @@
 package v1
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -58,5 +60,24 @@ func FuzzFilled(f *testing.F) {
 			o.SetName("hello")
 			admit(t, o)
 		}
+		update(t, fill)
 	})
+}
+
+// update writes one random Service over another one, under a revision name that stays: what the first one was defaulted to is
+// looked at then, and defaults are set once and for all as ever.
+func update(t *testing.T, fill *randfill.Filler) {
+	t.Helper()
+	stored, given := &Service{}, &Service{}
+	for _, svc := range []*Service{stored, given} {
+		fill.Fill(svc)
+		svc.Name, svc.Spec.Template.Name = "hello", "hello-one"
+	}
+	ctx := apis.WithinUpdate(context.Background(), stored)
+	given.SetDefaults(ctx)
+	again := given.DeepCopy()
+	again.SetDefaults(ctx)
+	if !equality.Semantic.DeepEqual(given, again) {
+		t.Errorf("defaults set twice in an update differ:\n%s\n%s", encode(t, given), encode(t, again))
+	}
 }

@@ -5,6 +5,7 @@ package v1
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -20,23 +21,20 @@ import (
 func (rt *RevisionTemplateSpec) keep(ctx context.Context, stored *RevisionTemplateSpec) {
 	open := rt.DeepCopy()
 	open.SetDefaults(config.ToContext(apis.WithinCreate(ctx), everyDefault()))
-	convert := runtime.DefaultUnstructuredConverter
-	given, err := convert.ToUnstructured(rt)
+	filled := fill(fieldsOf(rt), fieldsOf(open), fieldsOf(stored))
+	*rt = RevisionTemplateSpec{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(filled.(map[string]any), rt); err != nil {
+		panic(fmt.Sprintf("serving: fields of a template are none: %v", err)) // they came from one
+	}
+}
+
+// fieldsOf is a template without its type.
+func fieldsOf(rt *RevisionTemplateSpec) map[string]any {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(rt)
 	if err != nil {
-		return
+		panic(fmt.Sprintf("serving: a template has no fields: %v", err)) // our own types always have
 	}
-	defaulted, err := convert.ToUnstructured(open)
-	if err != nil {
-		return
-	}
-	was, err := convert.ToUnstructured(stored)
-	if err != nil {
-		return
-	}
-	kept := &RevisionTemplateSpec{}
-	if err := convert.FromUnstructured(fill(given, defaulted, was).(map[string]any), kept); err == nil {
-		*rt = *kept
-	}
+	return fields
 }
 
 // everyDefault are settings that default all that can be defaulted; the values
