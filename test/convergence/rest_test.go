@@ -11,8 +11,12 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
 
+	autoscalingv1alpha1 "weir.dev/api/autoscaling/v1alpha1"
+	networkingv1alpha1 "weir.dev/api/networking/v1alpha1"
 	"weir.dev/api/serving"
 	servingv1 "weir.dev/api/serving/v1"
 	"weir.dev/pkg/apis"
@@ -180,35 +184,23 @@ func (w *witness) quiet(ctx context.Context) error {
 
 // versions maps the objects of ours to their resource versions.
 func (w *witness) versions(ctx context.Context) (map[string]string, error) {
-	versions := map[string]string{}
-	add := func(kind string, obj metav1.Object) { versions[kind+" "+obj.GetName()] = obj.GetResourceVersion() }
-	api, all := w.Serving.ServingV1(), metav1.ListOptions{}
-	services, err1 := api.Services(w.namespace).List(ctx, all)
-	configurations, err2 := api.Configurations(w.namespace).List(ctx, all)
-	revisions, err3 := api.Revisions(w.namespace).List(ctx, all)
-	routes, err4 := api.Routes(w.namespace).List(ctx, all)
-	ingresses, err5 := w.Serving.NetworkingV1alpha1().Ingresses(w.namespace).List(ctx, all)
-	autoscalers, err6 := w.Serving.AutoscalingV1alpha1().PodAutoscalers(w.namespace).List(ctx, all)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	client, err := metadata.NewForConfig(w.Config)
+	if err != nil {
 		return nil, err
 	}
-	for i := range services.Items {
-		add("Service", &services.Items[i])
-	}
-	for i := range configurations.Items {
-		add("Configuration", &configurations.Items[i])
-	}
-	for i := range revisions.Items {
-		add("Revision", &revisions.Items[i])
-	}
-	for i := range routes.Items {
-		add("Route", &routes.Items[i])
-	}
-	for i := range ingresses.Items {
-		add("Ingress", &ingresses.Items[i])
-	}
-	for i := range autoscalers.Items {
-		add("PodAutoscaler", &autoscalers.Items[i])
+	versions := map[string]string{}
+	for _, resource := range []schema.GroupVersionResource{
+		servingv1.SchemeGroupVersion.WithResource("services"), servingv1.SchemeGroupVersion.WithResource("configurations"),
+		servingv1.SchemeGroupVersion.WithResource("revisions"), servingv1.SchemeGroupVersion.WithResource("routes"),
+		networkingv1alpha1.SchemeGroupVersion.WithResource("ingresses"), autoscalingv1alpha1.SchemeGroupVersion.WithResource("podautoscalers"),
+	} {
+		list, err := client.Resource(resource).Namespace(w.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			versions[resource.Resource+" "+list.Items[i].Name] = list.Items[i].ResourceVersion
+		}
 	}
 	return versions, nil
 }
